@@ -1,0 +1,64 @@
+"""The compiled parts: one extension for each .pyx under tensoriter/core, the C loops in one of them.
+
+TENSORITER_BUILD chooses a build other than the ordinary one (see CONTRIBUTING.md for the commands):
+debug, coverage (line tracing), sanitize (address and undefined behaviour), frames (frame pointers, for
+profilers), or warnings, where a compiler warning in our own code is an error.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+BUILD = os.environ.get("TENSORITER_BUILD", "")
+FLAGS = {
+    "": [],
+    "debug": ["-O0", "-g3"],
+    "coverage": ["-O0", "-g", "--coverage"],
+    "sanitize": ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
+                 "-fno-sanitize-recover=undefined"],
+    "frames": ["-g", "-fno-omit-frame-pointer"],
+    "warnings": ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function",
+                 "-Wno-missing-field-initializers", "-Wno-cast-function-type"],
+}
+LINK = {"coverage": ["--coverage"], "sanitize": ["-fsanitize=address,undefined"]}
+
+if BUILD not in FLAGS:
+    sys.exit(f"TENSORITER_BUILD={BUILD} is none of {', '.join(filter(None, FLAGS))}")
+
+# Contraction would fuse x1 + alpha * x2 into one rounding on CPUs that can, and change bits by CPU.
+UNIX = ["-O3", "-std=c11", "-ffp-contract=off", "-fvisibility=hidden", *FLAGS[BUILD]]
+WINDOWS = ["/O2", "/std:c11", "/fp:precise"]
+
+CORE = Path("tensoriter", "core")
+LOOPS = CORE / "loops"
+
+
+def extension(source: Path) -> Extension:
+    c_sources = sorted(LOOPS.glob("*.c")) if source.parent == LOOPS else []
+    return Extension(
+        ".".join(source.with_suffix("").parts),
+        [str(path) for path in (source, *(c for c in c_sources if c.stem != source.stem))],
+        include_dirs=[numpy.get_include(), str(LOOPS), str(CORE)],
+        depends=[str(path) for path in (*LOOPS.glob("*.h"), *CORE.glob("*.h"))],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
+                       ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
+                       *([("CYTHON_TRACE_NOGIL", "1")] if BUILD == "coverage" else [])],
+        extra_compile_args=WINDOWS if sys.platform == "win32" else UNIX,
+        extra_link_args=LINK.get(BUILD, []),
+    )
+
+
+setup(
+    ext_modules=cythonize(
+        [extension(path) for path in (LOOPS / "table.pyx", *sorted(CORE.glob("*.pyx")))],
+        language_level=3,
+        compiler_directives={
+            "infer_types": True, "boundscheck": False, "wraparound": False, "cdivision": True, "binding": True,
+            "linetrace": BUILD == "coverage",
+        },
+    )
+)

@@ -1,0 +1,15 @@
+"""tensoriter: NumPy's element-wise operators without the operator overhead.
+
+>>> import numpy as np, tensoriter
+>>> tensoriter.add(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+array([4., 6.])
+"""
+
+from tensoriter.core.iterator import TensorIterator
+from tensoriter.core.op import Op
+from tensoriter.core.paths import force_path
+from tensoriter.explain import Explanation, explain, info
+from tensoriter.ops import add
+
+__version__ = "0.1.0"
+__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "info"]

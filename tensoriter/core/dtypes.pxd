@@ -1,0 +1,55 @@
+"""Which loop the dtypes of a call choose."""
+from cpython.object cimport PyObject, PyTypeObject
+
+from tensoriter.core.array_api cimport PyArray_Descr
+from tensoriter.core.loops.table cimport loop_function
+
+cdef extern from "elements.h":
+    enum:
+        TYPE_NUMBERS
+    int element_of(int type_number) noexcept nogil
+    const unsigned char element_size[]
+    const unsigned char element_unit[]
+    bint is_integer_element(int element) noexcept nogil
+    bint is_signed_element(int element) noexcept nogil
+    bint is_extended_element(int element) noexcept nogil
+
+cdef enum:
+    MAX_OPERANDS = 8        # inputs, outputs and the mask of one call
+    # Where type numbers stand for an operand's dtype, these stand for a Python scalar: its kind
+    # takes part in promotion, its value does not (NEP 50).
+    WEAK_INT = 24
+    WEAK_FLOAT = 25
+    WEAK_COMPLEX = 26
+    DTYPE_CODES = 27
+    UNRESOLVED = 255
+    LEFT_TO_NUMPY = 254
+
+cdef struct Loop:
+    loop_function function
+    void* data
+    int types[MAX_OPERANDS]     # type numbers: inputs, then outputs
+    bint floating               # may raise floating-point flags
+    bint extended               # computes in long double, whose flags stand elsewhere on x86
+
+cdef struct LoopTableState:
+    int nin
+    int nout
+    int count
+    Loop loops[64]
+    # The loop of operands that are all of one type number, NULL where there is none: what the
+    # contiguous path looks up.
+    Loop* same_type[24]
+    # The loop by the codes of the first two operands, filled as they are first met.
+    unsigned char resolved[27][27]
+
+cdef class LoopTable:
+    cdef LoopTableState table
+    cdef readonly object ufunc
+
+    cdef Loop* resolve(self, int* codes) except? NULL
+    cdef Loop* resolve_as(self, int* codes, int dtype) except? NULL
+    cdef int ask_numpy(self, int* codes, int dtype) except -1
+    cdef int find_loop(self, list numbers) noexcept
+
+cdef int scalar_type_number(PyTypeObject* scalar_type) noexcept

@@ -1,0 +1,4 @@
+"""Running a loop over all that an iterator describes."""
+from tensoriter.core.iterator cimport Iterator
+
+cdef void for_each(Iterator* it, void* data) noexcept nogil

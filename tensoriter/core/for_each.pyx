@@ -1,0 +1,157 @@
+"""Running a loop over all that an iterator describes: without Python, without allocating, without failing.
+
+The innermost dimension goes to the loop in one piece where it can, in blocks where an operand has to be
+cast, and in stretches where a mask is true.
+"""
+from tensoriter.core.array_api cimport npy_intp, NPY_MAXDIMS
+from tensoriter.core.dtypes cimport element_size, element_unit, MAX_OPERANDS
+from tensoriter.core.iterator cimport BLOCK_BYTES, BLOCK_DOUBLES, Operand
+from tensoriter.core.loops.table cimport copy_swapped, own_cast
+
+cdef struct Blocks:
+    npy_intp length         # elements in a block
+    # Room for a block of each operand in the loop's type, and one of bytes in the wrong order. Doubles
+    # give it the alignment that every loop needs (that of long double is at most twice theirs).
+    double native[MAX_OPERANDS][BLOCK_DOUBLES]
+    double swapped[BLOCK_DOUBLES]
+
+
+cdef void for_each(Iterator* it, void* data) noexcept nogil:
+    """Runs it.loop over every element. All decisions have been taken, all memory is there."""
+    cdef int k
+    cdef bint buffered = False
+    for k in range(it.nin + it.nout):
+        buffered |= it.operands[k].buffered
+    if it.size == 0:
+        return
+    if buffered:
+        for_each_buffered(it, data)
+    else:
+        walk(it, NULL, data)
+
+
+cdef void for_each_buffered(Iterator* it, void* data) noexcept nogil:
+    cdef Blocks blocks      # on the stack: 72 KB, touched only as far as it is used
+    cdef int k, widest = 1
+    for k in range(it.nin + it.nout):
+        widest = max(widest, element_size[it.operands[k].element])
+        widest = max(widest, element_size[it.operands[k].loop_element])
+    blocks.length = BLOCK_BYTES // widest
+    walk(it, &blocks, data)
+
+
+cdef void walk(Iterator* it, Blocks* blocks, void* data) noexcept nogil:
+    """Calls `run` for each run along the innermost dimension, stepping through the others as an odometer."""
+    cdef char* pointers[MAX_OPERANDS]
+    cdef npy_intp counters[NPY_MAXDIMS]
+    cdef int k, d
+    for k in range(it.count):
+        pointers[k] = it.operands[k].data
+    for d in range(it.dims_count):
+        counters[d] = 0
+    while True:
+        if it.masked:
+            run_masked(it, blocks, pointers, data)
+        else:
+            run(it, blocks, pointers, it.dims[0], data)
+        d = 1
+        while d < it.dims_count:
+            counters[d] += 1
+            if counters[d] < it.dims[d]:
+                for k in range(it.count):
+                    pointers[k] += it.operands[k].steps[d]
+                break
+            counters[d] = 0
+            for k in range(it.count):
+                pointers[k] -= it.operands[k].steps[d] * (it.dims[d] - 1)
+            d += 1
+        if d >= it.dims_count:
+            return
+
+
+cdef void run_masked(Iterator* it, Blocks* blocks, char** pointers, void* data) noexcept nogil:
+    """Runs each stretch where the mask is true: what it hides is neither read nor written, raises no flag."""
+    cdef npy_intp start = 0, end, n = it.dims[0]
+    cdef int k, mask = it.nin + it.nout
+    cdef npy_intp step = it.operands[mask].steps[0]
+    cdef char* here[MAX_OPERANDS]
+    while True:
+        while start < n and not pointers[mask][start * step]:
+            start += 1
+        if start == n:
+            return
+        end = start + 1
+        while end < n and pointers[mask][end * step]:
+            end += 1
+        for k in range(mask):
+            here[k] = pointers[k] + start * it.operands[k].steps[0]
+        run(it, blocks, here, end - start, data)
+        start = end
+
+
+cdef inline void run(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, void* data) noexcept nogil:
+    """n elements along the innermost dimension, from `pointers` on."""
+    cdef npy_intp steps[MAX_OPERANDS]
+    cdef int k
+    if blocks is not NULL:
+        run_blocks(it, blocks, pointers, n, data)
+        return
+    for k in range(it.nin + it.nout):
+        steps[k] = it.operands[k].steps[0]
+    it.loop.function(pointers, &n, steps, data)
+
+
+cdef void run_blocks(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, void* data) noexcept nogil:
+    cdef char* here[MAX_OPERANDS]
+    cdef npy_intp steps[MAX_OPERANDS]
+    cdef npy_intp start = 0, length
+    cdef int k
+    cdef Operand* operand
+    while start < n:
+        length = min(blocks.length, n - start)
+        for k in range(it.nin + it.nout):
+            operand = &it.operands[k]
+            here[k] = pointers[k] + start * operand.steps[0]
+            steps[k] = operand.steps[0]
+            if operand.buffered:
+                if k < it.nin:
+                    steps[k] = fetch(operand, blocks, k, here[k], length)
+                else:
+                    steps[k] = element_size[operand.loop_element]
+                here[k] = <char*>blocks.native[k]
+        it.loop.function(here, &length, steps, data)
+        for k in range(it.nin, it.nin + it.nout):
+            if it.operands[k].buffered:
+                store(&it.operands[k], blocks, k, pointers[k] + start * it.operands[k].steps[0], length)
+        start += length
+
+
+cdef npy_intp fetch(Operand* operand, Blocks* blocks, int k, char* source, npy_intp length) noexcept nogil:
+    """Brings a block of an input into the loop's type; the step within it (0 for a constant)."""
+    cdef npy_intp step = operand.steps[0]
+    cdef npy_intp loop_size = element_size[operand.loop_element]
+    cdef int size = element_size[operand.element]
+    if step == 0:
+        length = 1
+        loop_size = 0
+    if operand.swapped:
+        copy_swapped(source, step, <char*>blocks.swapped, size, length, size, element_unit[operand.element])
+        source = <char*>blocks.swapped
+        step = size
+    own_cast(operand.element, operand.loop_element)(
+        source, step, <char*>blocks.native[k], element_size[operand.loop_element], length)
+    return loop_size
+
+
+cdef void store(Operand* operand, Blocks* blocks, int k, char* target, npy_intp length) noexcept nogil:
+    """Takes a block of the loop's results to an output of another type, byte order or alignment."""
+    cdef int size = element_size[operand.element]
+    cdef npy_intp step = operand.steps[0]
+    cdef char* native = target
+    if operand.swapped:
+        native = <char*>blocks.swapped
+        step = size
+    own_cast(operand.loop_element, operand.element)(
+        <char*>blocks.native[k], element_size[operand.loop_element], native, step, length)
+    if operand.swapped:
+        copy_swapped(native, size, target, operand.steps[0], length, size, element_unit[operand.element])

@@ -1,0 +1,16 @@
+"""Floating-point flags: cleared before a loop, looked at after it, reported as NumPy's errstate asks."""
+from tensoriter.core.array_api cimport PyUFunc_GiveFloatingpointErrors
+
+cdef extern from "fpstatus.h":
+    int fp_status(bint extended) noexcept nogil
+    void fp_clear(bint extended) noexcept nogil
+    int fp_numpy_flags(int status) noexcept nogil
+
+
+cdef inline int fp_report(int status, const char* name, bint extended) except -1:
+    """Warns, raises, calls or logs "... encountered in NAME" as the errstate of this moment says.
+
+    The flags are cleared first, so that what the report runs starts clean, as after NumPy.
+    """
+    fp_clear(extended)
+    return PyUFunc_GiveFloatingpointErrors(name, fp_numpy_flags(status))

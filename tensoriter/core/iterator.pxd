@@ -1,0 +1,84 @@
+"""TensorIterator: from the operands of a call to the fewest, longest runs that a loop can take."""
+from cpython.object cimport PyObject
+
+from tensoriter.core.arguments cimport Arguments
+from tensoriter.core.array_api cimport (
+    flags_of, is_native, NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS, npy_intp,
+    NPY_MAXDIMS, PyArray_Descr, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArrayObject,
+)
+from tensoriter.core.dtypes cimport Loop, LoopTable, LoopTableState, MAX_OPERANDS, TYPE_NUMBERS
+from tensoriter.core.loops.table cimport cast_function
+
+cdef enum:
+    # Room for a block of each operand that is cast block by block: three such stay in L1.
+    BLOCK_DOUBLES = 1024
+    BLOCK_BYTES = 8192
+
+cdef struct Operand:
+    PyArrayObject* array            # NULL: a scalar, or an output that is still to be allocated
+    char* data
+    int code                        # type number or weak code: what promotion sees
+    int element                     # what the bytes at `data` are
+    int loop_element                # what the loop reads or writes
+    bint swapped
+    bint buffered                   # goes through a native, aligned block of the loop's type
+    int ndim                        # its own dimensions, outermost first as in NumPy
+    npy_intp* shape
+    npy_intp* own_strides
+    npy_intp strides[NPY_MAXDIMS]   # by dimension of the broadcast shape, innermost first
+    npy_intp steps[NPY_MAXDIMS]     # by dimension of the iteration, innermost first
+
+cdef struct Iterator:
+    int nin
+    int nout
+    int count                       # inputs, outputs and the mask
+    bint masked
+    bint overlapping                # an input is read from where an output is written
+    bint floating                   # floating-point flags may be raised ...
+    bint extended                   # ... by long double, too
+    int ndim
+    npy_intp size
+    npy_intp shape[NPY_MAXDIMS]     # the broadcast shape, innermost first
+    int order[NPY_MAXDIMS]          # dimensions of `shape`, smallest strides first
+    int dims_count                  # after coalescing
+    npy_intp dims[NPY_MAXDIMS]
+    Loop* loop
+    Operand operands[MAX_OPERANDS]
+    PyObject* temporaries[2 * MAX_OPERANDS]     # owned
+    int temporaries_count
+    # A scalar's value, and a constant operand's after its cast.
+    double scratch[2 * MAX_OPERANDS][4]
+    int scratch_count
+
+
+cdef inline Loop* contiguous_set_up(LoopTableState* table, PyArrayObject* x1, PyArrayObject* x2) noexcept nogil:
+    """The fast set-up: the loop that runs over both operands from end to end, NULL where that is not so.
+
+    Everything that makes a call short is tested here, in this order: one native dtype that the op has
+    a loop for; aligned; both C- or both F-contiguous; the same shape. Costs about 5 ns.
+    """
+    cdef PyArray_Descr* dtype = PyArray_DESCR(x1)
+    cdef PyArray_Descr* other = PyArray_DESCR(x2)
+    if dtype is not other and (dtype.type_num != other.type_num or not is_native(other)):
+        return NULL
+    if <unsigned int>dtype.type_num >= TYPE_NUMBERS or not is_native(dtype):
+        return NULL
+    cdef int flags = flags_of(x1) & flags_of(x2)
+    if not flags & NPY_ARRAY_ALIGNED or not flags & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS):
+        return NULL
+    cdef int ndim = PyArray_NDIM(x1)
+    if ndim != PyArray_NDIM(x2):
+        return NULL
+    cdef npy_intp* shape = PyArray_DIMS(x1)
+    cdef npy_intp* other_shape = PyArray_DIMS(x2)
+    cdef int k
+    for k in range(ndim):
+        if shape[k] != other_shape[k]:
+            return NULL
+    return table.same_type[dtype.type_num]
+
+
+cdef int set_up(Iterator* it, Arguments* arguments, LoopTable table) except -1
+cdef int prepare(Iterator* it, Arguments* arguments) except -1
+cdef PyArray_Descr* result_dtype(Iterator* it, int k) except NULL
+cdef void clear(Iterator* it) noexcept

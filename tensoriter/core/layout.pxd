@@ -1,0 +1,11 @@
+"""Shapes and strides: broadcasting, the order of dimensions, coalescing, overlap in memory."""
+from tensoriter.core.array_api cimport NPY_ORDER, npy_intp, PyArrayObject
+from tensoriter.core.iterator cimport Iterator, Operand
+
+cdef int broadcast(Iterator* it) noexcept nogil
+cdef void order_dimensions(Iterator* it) noexcept nogil
+cdef void coalesce(Iterator* it) noexcept nogil
+cdef bint all_in_order(Iterator* it, NPY_ORDER order, bint* fortran) noexcept nogil
+cdef void output_strides(Iterator* it, NPY_ORDER order, npy_intp item_size, npy_intp* strides) noexcept nogil
+cdef bint overlaps_itself(Operand* operand) noexcept nogil
+cdef bint must_copy(Iterator* it, Operand* source, Operand* target) noexcept nogil

@@ -1,0 +1,18 @@
+/* Expands every loop and cast for one instruction set. The file that includes this defines
+   ISA (its name), ISA_TARGET (the attribute that lets the compiler use it) and ISA_SUPPORTED. */
+#include "half.h"
+#include "types.h"
+
+#include <string.h>
+
+#include "arithmetic.h"
+#include "casts.h"
+
+static int supported(void) { return ISA_SUPPORTED; }
+
+#define JOIN_EXPANDED(a, b) a##b
+#define JOIN(a, b) JOIN_EXPANDED(a, b)
+#define TEXT_EXPANDED(a) #a
+#define TEXT(a) TEXT_EXPANDED(a)
+
+const instruction_set JOIN(instruction_set_, ISA) = {TEXT(ISA), supported, loops, casts};

@@ -1,0 +1,245 @@
+"""Op: a ufunc's drop-in, from arguments to path to result.
+
+A call goes the shortest path that it can: contiguous, strided, NumPy's. Which one is decided before
+anything is written.
+"""
+import numpy as np
+
+from cpython.object cimport PyObject, PyTypeObject
+
+from tensoriter.core.arguments cimport Arguments, parse_arguments
+from tensoriter.core.array_api cimport (
+    _import_array, _import_umath, flags_of, is_plain_array, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS,
+    enable_vectorcall, npy_intp, Py_DECREF, Py_INCREF, Py_XDECREF, PyArray_BYTES, PyArray_Descr,
+    PyArray_DESCR, PyArray_DescrFromType, PyArray_DIMS, PyArray_NDIM, PyArray_NewFromDescr, PyArray_Pack,
+    PyArray_Scalar, PyArray_SIZE, PyArray_Type, PyArrayObject, PyObject_Vectorcall, PyTupleObject,
+    PyUFunc_GiveFloatingpointErrors, PyVectorcall_NARGS, steal,
+)
+from tensoriter.core.dtypes cimport element_of, element_size, Loop, LoopTable
+from tensoriter.core.for_each cimport for_each
+from tensoriter.core.fpstatus cimport fp_clear, fp_numpy_flags, fp_report, fp_status
+from tensoriter.core.iterator cimport (
+    clear, contiguous_set_up, Iterator, Operand, prepare, result_dtype, set_up,
+)
+from tensoriter.core.paths cimport forcing, is_forced
+
+from tensoriter.core.reasons import refusal
+
+_import_array()
+_import_umath()
+
+cdef enum:
+    # Elements from which on other Python threads may run meanwhile: giving the interpreter away and
+    # taking it back costs about 50 ns when nobody wants it.
+    RELEASE_FROM = 16384
+
+
+# ---------------------------------------------------------------- the class
+
+cdef class Op(LoopTable):
+    """An element-wise operation with the signature and the answers of its NumPy ufunc.
+
+    Attributes and methods that stand not here are the ufunc's: nin, types, reduce, accumulate, outer,
+    at, reduceat, resolve_dtypes and so on. Ops are made by tensoriter and pickle by name.
+
+    >>> import numpy as np, tensoriter
+    >>> tensoriter.add(np.array([1.0, 2.0]), 1)
+    array([2., 3.])
+    >>> tensoriter.add.reduce([1, 2, 3])
+    np.int64(6)
+    """
+
+    def __init__(self, ufunc, bint alpha=False):
+        name = ufunc.__name__
+        self.encoded_name = name.encode()
+        self._add_own_loops(self.encoded_name)
+        if alpha:
+            self.scaled = LoopTable(ufunc)
+            self.scaled._add_own_loops(self.encoded_name + b"_scaled")
+        self.vectorcall = <vectorcallfunc>call_op
+        self.__name__ = self.__qualname__ = name
+        self.__module__ = "tensoriter"
+        self.__doc__ = document(ufunc, alpha)
+
+    def __call__(self, *args, **kwargs):
+        # What Op.__call__(op, ...) reaches; a call of the op itself goes through vectorcall.
+        names = tuple(kwargs)
+        values = (*args, *kwargs.values())
+        return call_op(<PyObject*>self, (<PyTupleObject*>values).ob_item, <size_t>len(args),
+                       <PyObject*>names if names else NULL)
+
+    def __getattr__(self, name):
+        return getattr(self.ufunc, name)
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *dir(self.ufunc)})
+
+    def __repr__(self):
+        return f"<tensoriter.Op {self.__name__!r}>"
+
+    def __reduce__(self):
+        return self.__name__
+
+
+def document(ufunc, alpha):
+    """The docstring of an op: its difference from the ufunc first, then the ufunc's own."""
+    lines = [f"numpy.{ufunc.__name__} with less overhead: the same signature, the same answers.", ""]
+    if alpha:
+        lines += [
+            "Beyond NumPy's arguments it takes alpha=, a number: x1 + alpha * x2 in one pass, for every",
+            "numeric dtype but bool. alpha is cast to the result's dtype, which it does not influence",
+            "(TypeError where that is not a same_kind cast, OverflowError for a Python int out of range).",
+            "The product is rounded, then the sum, as in two separate operations; of a complex product",
+            "each multiplication and each addition is rounded on its own.",
+            "",
+        ]
+    return "\n".join(lines) + (ufunc.__doc__ or "")
+
+
+def _enable_vectorcall():
+    """Makes instances of Op callable through vectorcall (PEP 590), which Cython has no syntax for."""
+    cdef Op op = Op.__new__(Op, np.add)
+    enable_vectorcall(<PyTypeObject*><PyObject*>Op, <char*>&op.vectorcall - <char*><PyObject*>op)
+
+
+_enable_vectorcall()
+
+
+# ---------------------------------------------------------------- the way of a call
+
+cdef object call_op(PyObject* self, PyObject* const* args, size_t count, PyObject* kwnames):
+    """The entry of every call. What the contiguous path needs is tested first and without detours."""
+    cdef Loop* loop
+    if (kwnames is NULL and PyVectorcall_NARGS(count) == 2 and forcing == 0
+            and is_plain_array(args[0]) and is_plain_array(args[1])):
+        loop = contiguous_set_up(&(<Op>self).table, <PyArrayObject*>args[0], <PyArrayObject*>args[1])
+        if loop is not NULL:
+            return call_contiguous(self, loop, <PyArrayObject*>args[0], <PyArrayObject*>args[1])
+    return call_general(<Op>self, args, count, kwnames)
+
+
+cdef inline object call_contiguous(PyObject* self, Loop* loop, PyArrayObject* x1, PyArrayObject* x2):
+    """Both operands from end to end, into a new array laid out as they are."""
+    cdef PyArray_Descr* dtype = PyArray_DESCR(x1)
+    cdef int layout = flags_of(x1) & flags_of(x2) & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)
+    cdef npy_intp steps[3]
+    cdef char* pointers[3]
+    cdef double scalar[4]
+    cdef PyObject* result = NULL
+    cdef npy_intp size = PyArray_SIZE(x1)
+    steps[0] = steps[1] = steps[2] = element_size[element_of(dtype.type_num)]
+    pointers[0] = PyArray_BYTES(x1)
+    pointers[1] = PyArray_BYTES(x2)
+    pointers[2] = <char*>scalar
+    if PyArray_NDIM(x1) > 0:
+        Py_INCREF(<PyObject*>dtype)
+        result = PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM(x1), PyArray_DIMS(x1), NULL, NULL,
+                                      layout == NPY_ARRAY_F_CONTIGUOUS, NULL)
+        if result is NULL:
+            return steal(NULL)
+        pointers[2] = PyArray_BYTES(<PyArrayObject*>result)
+    if loop.floating:
+        fp_clear(loop.extended)
+    if size >= RELEASE_FROM:
+        with nogil:
+            loop.function(pointers, &size, steps, loop.data)
+    else:
+        loop.function(pointers, &size, steps, loop.data)
+    if loop.floating and fp_status(loop.extended):
+        if report(self, loop.extended) < 0:
+            Py_XDECREF(result)
+            return steal(NULL)
+    return steal(result) if result is not NULL else PyArray_Scalar(scalar, dtype, NULL)
+
+
+cdef int report(PyObject* self, bint extended) noexcept:
+    """Reports the floating-point flags of this moment; -1 with an exception set where errstate raises."""
+    cdef const char* name = (<Op>self).encoded_name
+    fp = fp_status(extended)
+    fp_clear(extended)
+    return PyUFunc_GiveFloatingpointErrors(name, fp_numpy_flags(fp))
+
+
+cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* kwnames):
+    cdef Arguments arguments
+    cdef Iterator it
+    arguments.nin = op.table.nin
+    arguments.nout = op.table.nout
+    cdef bint understood = parse_arguments(&arguments, args, PyVectorcall_NARGS(count), kwnames)
+    if kwnames is not NULL and names_alpha(kwnames):
+        return call_scaled(op, &it, &arguments, understood)
+    if understood and not is_forced("numpy") and set_up(&it, &arguments, op):
+        return run(op, &it, &arguments, NULL)
+    return PyObject_Vectorcall(<PyObject*>op.ufunc, args, count, kwnames)
+
+
+cdef object run(Op op, Iterator* it, Arguments* arguments, void* data):
+    """Everything after the decision."""
+    try:
+        prepare(it, arguments)
+        if it.floating:
+            fp_clear(it.extended)
+        if it.size >= RELEASE_FROM:
+            with nogil:
+                for_each(it, data)
+        else:
+            for_each(it, data)
+        if it.floating:
+            status = fp_status(it.extended)
+            if status:
+                fp_report(status, op.encoded_name, it.extended)
+        if it.nout == 1:
+            return result_of(it, arguments, 0)
+        return tuple([result_of(it, arguments, k) for k in range(it.nout)])
+    finally:
+        clear(it)
+
+
+cdef object result_of(Iterator* it, Arguments* arguments, int k):
+    """The given output itself, the new array, or, without dimensions, a scalar."""
+    cdef Operand* operand = &it.operands[it.nin + k]
+    if operand.array is not NULL:
+        return <object><PyObject*>operand.array
+    cdef PyArray_Descr* dtype = result_dtype(it, it.nin + k)
+    scalar = PyArray_Scalar(operand.data, dtype, NULL)
+    Py_DECREF(<PyObject*>dtype)
+    return scalar
+
+
+# ---------------------------------------------------------------- x1 + alpha * x2
+
+cdef bint names_alpha(PyObject* kwnames):
+    return "alpha" in <tuple><object>kwnames
+
+
+cdef object call_scaled(Op op, Iterator* it, Arguments* arguments, bint understood):
+    cdef double alpha[4]
+    if op.scaled is None:
+        raise TypeError(f"{op.__name__}() got an unexpected keyword argument 'alpha'")
+    converted = []
+    if understood:
+        for k in range(arguments.nin):
+            value = <object>arguments.inputs[k]
+            if type(value) in (list, tuple):
+                value = np.asarray(value)
+                converted.append(value)     # keeps it alive
+                arguments.inputs[k] = <PyObject*>value
+    if not understood or not set_up(it, arguments, op.scaled):
+        raise refusal(arguments.reason, arguments.reason_operand)
+    set_alpha(<object>arguments.alpha, it.loop.types[it.nin], alpha)
+    return run(op, it, arguments, alpha)
+
+
+cdef int set_alpha(object value, int type_number, void* target) except -1:
+    cdef PyArray_Descr* descr = PyArray_DescrFromType(type_number)
+    dtype = steal(<PyObject*>descr)
+    if type(value) is int:
+        # In range or not is Pack's to say: OverflowError.
+        allowed = dtype.kind in "iufc"
+    else:
+        value = np.asarray(value)[()]
+        allowed = np.ndim(value) == 0 and np.can_cast(np.asarray(value).dtype, dtype, "same_kind")
+    if not allowed:
+        raise TypeError(f"alpha={value!r} is not a number that can be cast to the result's dtype {dtype}"
+                        " by the rule 'same_kind'")
+    return PyArray_Pack(descr, target, <PyObject*>value)

@@ -1,0 +1,108 @@
+"""Why a call left a shorter path, in sentences for the people who read `explain` or an exception."""
+
+import numpy as np
+
+from tensoriter.core.arguments import Reason
+
+# Each may name the operand that it speaks of as {operand}.
+SENTENCES = {
+    Reason.NO_REASON: "",
+    Reason.POSITIONAL_COUNT: "the number of positional arguments does not fit",
+    Reason.KEYWORD: "a keyword (such as signature=) is NumPy's alone",
+    Reason.OUT_KIND: "{operand} is not a plain ndarray",
+    Reason.WHERE_KIND: "where= is not a plain array of bools",
+    Reason.WHERE_WITHOUT_OUT: "where= without out= leaves elements uninitialised, and NumPy warns of that",
+    Reason.DTYPE_KIND: "dtype= is not a native numeric type",
+    Reason.OPTION_VALUE: "the value of a keyword is not one that is understood here",
+    Reason.OPERAND_TYPE: "{operand} is neither a plain ndarray nor a number",
+    Reason.OPERAND_DTYPE: "{operand} has a dtype that is not numeric",
+    Reason.NO_LOOP: "there is no loop of our own for these dtypes",
+    Reason.SCALAR_RANGE: "{operand} is a Python integer out of the range of the result's dtype",
+    Reason.CASTING_RULE: "the rule casting= does not let {operand} be cast",
+    Reason.CAST_LEFT_TO_NUMPY: "{operand} needs a cast from floating point to integers or from complex to"
+    " real, which is left to NumPy",
+    Reason.BROADCAST: "the operands' shapes do not broadcast together",
+    Reason.OUT_SHAPE: "{operand} does not have the shape of the result",
+    Reason.OUT_READ_ONLY: "{operand} is read-only",
+    Reason.OUT_SELF_OVERLAP: "{operand} has elements that share memory with each other",
+    Reason.TOO_LARGE: "the result has more elements than can be counted",
+    Reason.FORCED: "force_path asks for it",
+}
+
+# The exception types that NumPy answers the same reasons with.
+VALUE_ERRORS = {Reason.BROADCAST, Reason.OUT_SHAPE, Reason.OUT_READ_ONLY, Reason.TOO_LARGE}
+
+
+def operand_name(operand: int, nin: int, nout: int = 1) -> str:
+    """'x1' for operand 0, 'x2', ..., then 'out', or 'out[0]', 'out[1]' where there are several."""
+    if operand < nin:
+        return f"x{operand + 1}"
+    return "out" if nout == 1 else f"out[{operand - nin}]"
+
+
+def refusal(reason: int, operand: int) -> Exception:
+    """The exception for a call with alpha= that tensoriter does not compute: NumPy has no such call."""
+    reason = Reason(reason)
+    sentence = SENTENCES[reason].format(operand=operand_name(operand, 2))
+    if reason in VALUE_ERRORS:
+        return ValueError(f"add with alpha=: {sentence}")
+    if reason == Reason.SCALAR_RANGE:
+        return OverflowError(f"add with alpha=: {sentence}")
+    return TypeError(f"add with alpha=: {sentence}")
+
+
+def reason_sentence(path: str, reason: int, operand: int, operands: tuple, keywords: dict) -> str:
+    """Why a call takes this path and not a shorter one; '' on the shortest."""
+    if path == "contiguous":
+        return ""
+    if path == "numpy":
+        return SENTENCES[Reason(reason)].format(operand=operand_name(operand, 2))
+    return not_contiguous(operands[:2], operands[2:], keywords)
+
+
+def not_contiguous(inputs: tuple, outputs: tuple, keywords: dict) -> str:
+    """The first test of `contiguous_set_up` (core/iterator.pxd) that these operands fail, in its order."""
+    if outputs or keywords:
+        return f"{next(iter(keywords), 'out')}= is given"
+    for name, x in zip(("x1", "x2"), inputs):
+        if type(x) is not np.ndarray:
+            kind = "NumPy" if isinstance(x, np.generic) else "Python"
+            return f"{name} is a {kind} scalar of type {type(x).__name__}"
+    x1, x2 = inputs
+    if x1.dtype.num != x2.dtype.num:
+        return f"the dtypes differ: {x1.dtype} and {x2.dtype}"
+    for test in (byte_order, alignment, contiguity):
+        for name, x in (("x1", x1), ("x2", x2)):
+            sentence = test(x)
+            if sentence:
+                return f"{name} {sentence}"
+    if not (x1.flags.c_contiguous and x2.flags.c_contiguous):
+        if not (x1.flags.f_contiguous and x2.flags.f_contiguous):
+            name, x = ("x2", x2) if x1.flags.c_contiguous else ("x1", x1)
+            view = "a transposed view" if x.base is not None else "in Fortran order"
+            return f"{name} is {view}: strides {x.strides}"
+    if x1.shape != x2.shape:
+        return f"the shapes {x1.shape} and {x2.shape} differ"
+    return SENTENCES[Reason.FORCED]
+
+
+def byte_order(x: np.ndarray) -> str:
+    return "" if x.dtype.isnative else f"has its bytes swapped: dtype {x.dtype.str!r}"
+
+
+def alignment(x: np.ndarray) -> str:
+    return "" if x.flags.aligned else f"is misaligned: its data starts at {x.ctypes.data % 64} past a 64-byte line"
+
+
+def contiguity(x: np.ndarray) -> str:
+    """What keeps an array from being contiguous, by the sort of view that it is."""
+    if x.flags.c_contiguous or x.flags.f_contiguous:
+        return ""
+    moving = [stride for stride, length in zip(x.strides, x.shape) if length > 1]
+    if 0 in moving:
+        return f"is a broadcast view: strides {x.strides}"
+    if min(moving) < 0:
+        return f"is a reversed view: strides {x.strides}"
+    if sorted(moving, reverse=True) != moving:
+        return f"is a transposed view: strides {x.strides}"
+    return f"is a view with gaps: strides {x.strides}"

@@ -1,0 +1,90 @@
+"""Path and reason of a call, for people."""
+
+import os
+import platform
+from dataclasses import dataclass
+
+import numpy as np
+
+from tensoriter.core.iterator import TensorIterator
+from tensoriter.core.loops.table import instruction_sets
+from tensoriter.core.reasons import operand_name
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a call would go. str() of it is a text for people.
+
+    path : 'contiguous', 'strided' or 'numpy'
+    reason : the first thing that kept the call off a shorter path, '' on the contiguous one
+    loop : the loop that would run, such as 'add_float32'; '' on NumPy's path
+    isa : the instruction set of that loop; 'numpy' on NumPy's path
+    dtype, shape : of the result; None on NumPy's path
+    cast, copied : a sentence for each operand that is cast, or copied because out overlaps it
+    """
+
+    path: str
+    reason: str
+    loop: str
+    isa: str
+    dtype: np.dtype | None
+    shape: tuple | None
+    cast: tuple
+    copied: tuple
+
+    def __str__(self) -> str:
+        rows = [("path", self.path), ("why", self.reason or "nothing kept it off the shortest path")]
+        if self.path != "numpy":
+            rows += [("loop", f"{self.loop} ({self.isa})"), ("result", f"{self.dtype}{list(self.shape)}")]
+        rows += [("cast", sentence) for sentence in self.cast]
+        rows += [("copied", sentence) for sentence in self.copied]
+        return "\n".join(f"{name:8}{text}" for name, text in rows)
+
+
+def explain(*operands, op=None, **keywords) -> Explanation:
+    """Tells which path a call op(*operands, **keywords) takes, and why; `op` is tensoriter.add if not given.
+
+    Nothing is computed and nothing written. Operands and keywords are as for the op itself.
+
+    >>> import numpy as np
+    >>> print(explain(np.ones((100, 100)), np.ones((100, 100)).T))  # doctest: +ELLIPSIS
+    path    strided
+    why     x2 is a transposed view: strides (8, 800)
+    loop    add_float64 (...)
+    result  float64[100, 100]
+    """
+    if op is None:
+        from tensoriter.ops import add as op
+    iterator = TensorIterator(*operands, op=op, **keywords)
+    if iterator.path == "numpy":
+        return Explanation("numpy", iterator.reason, "", "numpy", None, None, (), ())
+    names = [operand_name(k, op.nin, op.nout) for k in range(op.nargs)]
+    cast = tuple(
+        f"{name} from {pair[0]} to {pair[1]}" for name, pair in zip(names, iterator.cast) if pair
+    )
+    copied = ("an input, because out overlaps it in memory",) if iterator.overlap else ()
+    return Explanation(
+        iterator.path, iterator.reason, f"{op.__name__}_{iterator.dtype}", instruction_sets()[0],
+        iterator.dtype, iterator.shape, cast, copied,
+    )
+
+
+def info() -> dict:
+    """Versions, instruction sets and threads, as `tensoriter info` prints them.
+
+    >>> info()["threads"]
+    1
+    """
+    from tensoriter import __version__
+
+    chosen, built = instruction_sets()
+    return {
+        "tensoriter": __version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "isa": chosen,
+        "isa_built": built,
+        "threads": 1,
+        "cpus": os.cpu_count(),
+    }
