@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy
 from Cython.Build import cythonize
+from Cython.Compiler import Options
 from setuptools import Extension, setup
 
 BUILD = os.environ.get("TENSORITER_BUILD", "")
@@ -21,8 +22,10 @@ FLAGS = {
     "sanitize": ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
                  "-fno-sanitize-recover=undefined"],
     "frames": ["-g", "-fno-omit-frame-pointer"],
+    # What is turned off again is what Cython's own boilerplate contains.
     "warnings": ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function",
-                 "-Wno-missing-field-initializers", "-Wno-cast-function-type"],
+                 "-Wno-unused-const-variable", "-Wno-unused-variable", "-Wno-cast-function-type",
+                 "-Wno-missing-field-initializers"],
 }
 LINK = {"coverage": ["--coverage"], "sanitize": ["-fsanitize=address,undefined"]}
 
@@ -32,6 +35,8 @@ if BUILD not in FLAGS:
 # Contraction would fuse x1 + alpha * x2 into one rounding on CPUs that can, and change bits by CPU.
 UNIX = ["-O3", "-std=c11", "-ffp-contract=off", "-fvisibility=hidden", *FLAGS[BUILD]]
 WINDOWS = ["/O2", "/std:c11", "/fp:precise"]
+
+Options.warning_errors = BUILD == "warnings"
 
 CORE = Path("tensoriter", "core")
 LOOPS = CORE / "loops"

@@ -106,6 +106,8 @@ cdef extern from *:
     PyObject* PyArray_NewFromDescr(PyTypeObject*, PyArray_Descr*, int, npy_intp*, npy_intp*,
                                    void*, int, PyObject*)
     PyObject* PyArray_CastToType(PyArrayObject*, PyArray_Descr*, int)
+    PyObject* PyArray_NewLikeArray(PyArrayObject*, NPY_ORDER, PyArray_Descr*, int)
+    int PyArray_CopyInto(PyArrayObject*, PyArrayObject*) except -1
     PyObject* PyArray_NewCopy(PyArrayObject*, NPY_ORDER)
     object PyArray_Scalar(void*, PyArray_Descr*, PyObject*)
     int PyArray_Pack(PyArray_Descr*, void*, PyObject*) except -1

@@ -5,15 +5,15 @@ cast, and in stretches where a mask is true.
 """
 from tensoriter.core.array_api cimport npy_intp, NPY_MAXDIMS
 from tensoriter.core.dtypes cimport element_size, element_unit, MAX_OPERANDS
-from tensoriter.core.iterator cimport BLOCK_BYTES, BLOCK_DOUBLES, Operand
+from tensoriter.core.iterator cimport Operand
 from tensoriter.core.loops.table cimport copy_swapped, own_cast
 
 cdef struct Blocks:
     npy_intp length         # elements in a block
-    # Room for a block of each operand in the loop's type, and one of bytes in the wrong order. Doubles
-    # give it the alignment that every loop needs (that of long double is at most twice theirs).
-    double native[MAX_OPERANDS][BLOCK_DOUBLES]
-    double swapped[BLOCK_DOUBLES]
+    # Room for a block of each operand in the loop's type, and one of bytes in the wrong order: 8 KB
+    # each on most CPUs, so that three such stay in L1. Long doubles give it the alignment of every loop.
+    long double native[MAX_OPERANDS][512]
+    long double swapped[512]
 
 
 cdef void for_each(Iterator* it, void* data) noexcept nogil:
@@ -36,7 +36,7 @@ cdef void for_each_buffered(Iterator* it, void* data) noexcept nogil:
     for k in range(it.nin + it.nout):
         widest = max(widest, element_size[it.operands[k].element])
         widest = max(widest, element_size[it.operands[k].loop_element])
-    blocks.length = BLOCK_BYTES // widest
+    blocks.length = sizeof(blocks.swapped) // widest
     walk(it, &blocks, data)
 
 

@@ -2,6 +2,9 @@
 from tensoriter.core.array_api cimport PyUFunc_GiveFloatingpointErrors
 
 cdef extern from "fpstatus.h":
+    enum:
+        FE_ALL_EXCEPT
+        FE_OVERFLOW
     int fp_status(bint extended) noexcept nogil
     void fp_clear(bint extended) noexcept nogil
     int fp_numpy_flags(int status) noexcept nogil

@@ -9,11 +9,6 @@ from tensoriter.core.array_api cimport (
 from tensoriter.core.dtypes cimport Loop, LoopTable, LoopTableState, MAX_OPERANDS, TYPE_NUMBERS
 from tensoriter.core.loops.table cimport cast_function
 
-cdef enum:
-    # Room for a block of each operand that is cast block by block: three such stay in L1.
-    BLOCK_DOUBLES = 1024
-    BLOCK_BYTES = 8192
-
 cdef struct Operand:
     PyArrayObject* array            # NULL: a scalar, or an output that is still to be allocated
     char* data
@@ -22,6 +17,10 @@ cdef struct Operand:
     int loop_element                # what the loop reads or writes
     bint swapped
     bint buffered                   # goes through a native, aligned block of the loop's type
+    bint small                      # an input that NumPy casts before its loop
+    bint cast_whole                 # and where that shows
+    bint overlapped                 # an output: an input is read from where it is written
+    PyArrayObject* home             # an overlapped output's own array, while another stands in for it
     int ndim                        # its own dimensions, outermost first as in NumPy
     npy_intp* shape
     npy_intp* own_strides
@@ -33,7 +32,7 @@ cdef struct Iterator:
     int nout
     int count                       # inputs, outputs and the mask
     bint masked
-    bint overlapping                # an input is read from where an output is written
+    bint overlapping                # an output is overlapped
     bint floating                   # floating-point flags may be raised ...
     bint extended                   # ... by long double, too
     int ndim
@@ -47,7 +46,7 @@ cdef struct Iterator:
     PyObject* temporaries[2 * MAX_OPERANDS]     # owned
     int temporaries_count
     # A scalar's value, and a constant operand's after its cast.
-    double scratch[2 * MAX_OPERANDS][4]
+    long double scratch[2 * MAX_OPERANDS][2]
     int scratch_count
 
 
@@ -79,6 +78,7 @@ cdef inline Loop* contiguous_set_up(LoopTableState* table, PyArrayObject* x1, Py
 
 
 cdef int set_up(Iterator* it, Arguments* arguments, LoopTable table) except -1
+cdef int write_back(Iterator* it) except -1
 cdef int prepare(Iterator* it, Arguments* arguments) except -1
 cdef PyArray_Descr* result_dtype(Iterator* it, int k) except NULL
 cdef void clear(Iterator* it) noexcept

@@ -9,8 +9,8 @@ from tensoriter.core.arguments cimport parse_arguments, Reason
 from tensoriter.core.array_api cimport (
     _import_array, _import_umath, is_plain_array, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_CDOUBLE, NPY_DOUBLE,
     NPY_KEEPORDER, NPY_LONG, NPY_ORDER, NPY_SAME_KIND_CASTING, Py_DECREF, Py_False, Py_INCREF, Py_True,
-    Py_TYPE, PyArray_BYTES, PyArray_CanCastTypeTo, PyArray_CastToType, PyArray_DescrFromType,
-    PyArray_DescrNewByteorder, PyArray_NewCopy, PyArray_NewFromDescr, PyArray_STRIDES, PyArray_Type,
+    Py_TYPE, PyArray_BYTES, PyArray_CanCastTypeTo, PyArray_CastToType, PyArray_CopyInto, PyArray_DescrFromType,
+    PyArray_DescrNewByteorder, PyArray_NewCopy, PyArray_NewFromDescr, PyArray_NewLikeArray, PyArray_STRIDES, PyArray_Type,
     PyComplex_CheckExact, PyComplex_ImagAsDouble, PyComplex_RealAsDouble, PyFloat_AS_DOUBLE,
     PyFloat_CheckExact, PyLong_AsLongLongAndOverflow, PyLong_CheckExact, PyTuple_GET_ITEM,
     PyTupleObject,
@@ -19,7 +19,7 @@ from tensoriter.core.dtypes cimport (
     DTYPE_CODES, element_of, element_size, element_unit, is_extended_element, is_integer_element,
     is_signed_element, scalar_type_number, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT,
 )
-from tensoriter.core.fpstatus cimport fp_clear, fp_report, fp_status
+from tensoriter.core.fpstatus cimport FE_ALL_EXCEPT, FE_OVERFLOW, fp_clear, fp_report, fp_status
 from tensoriter.core.layout cimport (
     all_in_order, broadcast, coalesce, must_copy, order_dimensions, output_strides, overlaps_itself,
 )
@@ -42,10 +42,8 @@ cdef tuple ELEMENT_NAMES = (
     "float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble",
 )
 
-# NumPy casts inputs of 0 or 1 dimension up to its buffer's size before the loop, and reports what
-# happens then as "encountered in cast".
 cdef enum:
-    CAST_WHOLE_UP_TO = 8192
+    CAST_WHOLE_UP_TO = 8192     # elements: the size of NumPy's buffer, see mark_small_inputs
 
 
 cdef inline bint refuse(Arguments* arguments, int reason, int operand) noexcept:
@@ -81,6 +79,7 @@ cdef int set_up(Iterator* it, Arguments* arguments, LoopTable table) except -1:
     reason = broadcast(it)
     if reason != Reason.NO_REASON:
         return refuse(arguments, reason, it.nin)
+    mark_small_inputs(it, arguments)
     return check_outputs(it, arguments)
 
 
@@ -97,6 +96,8 @@ cdef void set_array(Operand* operand, PyArrayObject* array) noexcept:
 
 
 cdef void set_output(Operand* operand, PyArrayObject* array) noexcept:
+    operand.home = NULL
+    operand.overlapped = False
     if array is not NULL:
         set_array(operand, array)
         return
@@ -109,7 +110,7 @@ cdef void set_output(Operand* operand, PyArrayObject* array) noexcept:
 cdef bint set_input(Iterator* it, int k, PyObject* value) except? False:
     """Takes an array, a NumPy scalar or a Python scalar; False for anything else, subclasses included."""
     cdef Operand* operand = &it.operands[k]
-    cdef double* scratch = it.scratch[it.scratch_count]
+    cdef double* scratch = <double*>it.scratch[it.scratch_count]
     cdef int overflow = 0
     if is_plain_array(value):
         set_array(operand, <PyArrayObject*>value)
@@ -230,19 +231,56 @@ cdef bint check_outputs(Iterator* it, Arguments* arguments) noexcept:
                 return refuse(arguments, Reason.OUT_SELF_OVERLAP, k)
         operand.buffered = (operand.swapped or operand.element != operand.loop_element
                             or not flags_of(operand.array) & NPY_ARRAY_ALIGNED)
+        if it.masked and operand.element != operand.loop_element:
+            return refuse(arguments, Reason.MASKED_CAST, k)
+        operand.overlapped = is_overlapped(it, k)
+        it.overlapping |= operand.overlapped
         it.extended |= is_extended_element(operand.element)
         it.floating |= operand.buffered and not is_integer_element(operand.element)
-    find_overlaps(it)
     return True
 
 
-cdef void find_overlaps(Iterator* it) noexcept:
-    cdef int k, out
-    for out in range(it.nin, it.nin + it.nout):
-        for k in range(it.count):
-            if (it.operands[out].array is not NULL and not it.nin <= k < it.nin + it.nout
-                    and must_copy(it, &it.operands[k], &it.operands[out])):
-                it.overlapping = True
+cdef bint is_overlapped(Iterator* it, int out) noexcept:
+    """Whether an input or the mask is read from where the output is written, and not element by element.
+
+    An input that is cast as a whole before the loop is out of the way by then.
+    """
+    cdef int k
+    cdef bint overlapped = False
+    for k in range(it.count):
+        if not it.nin <= k < it.nin + it.nout and must_copy(it, &it.operands[k], &it.operands[out]):
+            if k < it.nin and it.operands[k].small:
+                it.operands[k].cast_whole = True
+            else:
+                overlapped = True
+    return overlapped
+
+
+cdef void mark_small_inputs(Iterator* it, Arguments* arguments) noexcept:
+    """Marks the inputs that NumPy casts before its loop.
+
+    Those are the ones of 0 dimensions, or of 1 up to the size of its buffer, as long as every input
+    before them is ready or small. It shows in three ways: overflow then happens "in cast", order 'A' sees
+    a contiguous operand, and an overlap with out is gone.
+    """
+    cdef int k
+    cdef Operand* operand
+    for k in range(it.nin):
+        operand = &it.operands[k]
+        operand.small = operand.cast_whole = False
+    if it.masked:
+        return
+    for k in range(it.nin):
+        operand = &it.operands[k]
+        if not operand.buffered:
+            continue
+        if operand.ndim > 1 or (operand.ndim == 1 and operand.shape[0] > CAST_WHOLE_UP_TO):
+            return
+        operand.small = True
+        # In floating point a cast may raise flags: one that narrows, which dtype= asks for, and any of a
+        # signalling NaN.
+        operand.cast_whole = arguments.order != NPY_KEEPORDER or (
+            it.floating and (arguments.dtype >= 0 or not is_integer_element(operand.element)))
 
 
 # ---------------------------------------------------------------- prepare: acting
@@ -250,11 +288,13 @@ cdef void find_overlaps(Iterator* it) noexcept:
 cdef int prepare(Iterator* it, Arguments* arguments) except -1:
     """Everything up to the loop; what is allocated here `clear` gives back. Raises only for want of
     memory, or where the errstate makes an overflow in the cast of a small operand an error."""
-    if it.overlapping:
-        copy_overlapping(it)
+    cdef int k
+    for k in range(it.nin, it.nin + it.nout):
+        if it.operands[k].overlapped:
+            redirect_output(it, k)
     if it.floating:
         fp_clear(it.extended)
-    cast_small_inputs(it, arguments.dtype >= 0)
+    cast_small_inputs(it)
     order_dimensions(it)
     allocate_outputs(it, arguments.order)
     if arguments.order != NPY_KEEPORDER:
@@ -263,16 +303,27 @@ cdef int prepare(Iterator* it, Arguments* arguments) except -1:
     return 0
 
 
-cdef int copy_overlapping(Iterator* it) except -1:
-    """Copies each input that an output is about to overwrite elsewhere than element by element."""
-    cdef int k, out
-    cdef Operand* operand
-    for out in range(it.nin, it.nin + it.nout):
-        for k in range(it.count):
-            operand = &it.operands[k]
-            if (it.operands[out].array is not NULL and operand.array is not NULL
-                    and not it.nin <= k < it.nin + it.nout and must_copy(it, operand, &it.operands[out])):
-                replace_array(it, operand, PyArray_NewCopy(operand.array, NPY_KEEPORDER))
+cdef int redirect_output(Iterator* it, int k) except -1:
+    """Lets an output that inputs overlap be computed elsewhere, in the loop's type; `write_back` brings
+    it home. So does NumPy, and so an error after the loop leaves such an output as it was."""
+    cdef Operand* operand = &it.operands[k]
+    cdef PyArray_Descr* dtype = dtype_of_code[it.loop.types[k]]
+    cdef PyObject* stand_in
+    operand.home = operand.array
+    if it.masked:   # what the mask hides has to come back unchanged
+        stand_in = PyArray_NewCopy(operand.array, NPY_KEEPORDER)
+    else:
+        Py_INCREF(<PyObject*>dtype)
+        stand_in = PyArray_NewLikeArray(operand.array, NPY_KEEPORDER, dtype, 0)
+    return replace_array(it, operand, stand_in)
+
+
+cdef int write_back(Iterator* it) except -1:
+    cdef int k
+    for k in range(it.nin, it.nin + it.nout):
+        if it.operands[k].home is not NULL:
+            PyArray_CopyInto(it.operands[k].home, it.operands[k].array)
+            it.operands[k].array = it.operands[k].home
     return 0
 
 
@@ -295,47 +346,27 @@ cdef void keep(Iterator* it, PyObject* owned) noexcept:
     it.temporaries_count += 1
 
 
-cdef int cast_small_inputs(Iterator* it, bint narrowing) except -1:
-    """Casts 0-d operands once, before the loop.
-
-    NumPy does so, too, as long as every input before is ready or small, and then reports overflow
-    "in cast". Arrays of one dimension it treats alike: that shows only where `dtype=` makes the cast
-    a narrowing one, and there its own cast is called.
-    """
+cdef int cast_small_inputs(Iterator* it) except -1:
+    """Casts inputs of 0 dimensions once, and those of 1 that `mark_small_inputs` found it to matter for."""
     cdef int k
-    cdef bint reported = not it.masked
     cdef Operand* operand
     for k in range(it.nin):
         operand = &it.operands[k]
-        if not operand.buffered:
-            continue
-        if operand.ndim == 0:
-            if reported or it.size > 0:
-                cast_constant(it, operand)
-                if reported and it.floating:
-                    report_cast(it)
-        elif operand.ndim == 1 and operand.shape[0] <= CAST_WHOLE_UP_TO:
-            if narrowing and reported and it.floating:
-                replace_array(it, operand, cast_array(operand.array, it.loop.types[k]))
-        else:
-            reported = False
+        if operand.buffered and operand.code >= WEAK_INT:
+            cast_constant(it, operand, FE_OVERFLOW)     # all that NumPy says of a Python scalar's cast
+    for k in range(it.nin):
+        operand = &it.operands[k]
+        if operand.buffered and operand.ndim == 0:
+            cast_constant(it, operand, FE_ALL_EXCEPT)
+        elif operand.buffered and operand.cast_whole:
+            cast_array(it, operand, it.loop.types[k])
     return 0
 
 
-cdef int report_cast(Iterator* it) except -1:
-    cdef int status = fp_status(it.extended)
-    return fp_report(status, b"cast", it.extended) if status else 0
-
-
-cdef PyObject* cast_array(PyArrayObject* array, int type_number) except NULL:
-    cdef PyArray_Descr* dtype = dtype_of_code[type_number]
-    Py_INCREF(<PyObject*>dtype)
-    return PyArray_CastToType(array, dtype, 0)
-
-
-cdef void cast_constant(Iterator* it, Operand* operand) noexcept:
-    """Brings a single value into the loop's type, in the iterator's scratch space."""
-    cdef double swapped[4]
+cdef int cast_constant(Iterator* it, Operand* operand, int reported) except -1:
+    """Brings a single value into the loop's type, in the iterator's scratch space; `reported` are the
+    floating-point flags that are blamed on the cast."""
+    cdef long double swapped[2]
     cdef char* source = operand.data
     cdef int size = element_size[operand.element]
     if operand.swapped:
@@ -346,6 +377,27 @@ cdef void cast_constant(Iterator* it, Operand* operand) noexcept:
     own_cast(operand.element, operand.loop_element)(source, 0, operand.data, 0, 1)
     operand.element = operand.loop_element
     operand.swapped = operand.buffered = False
+    return report_cast(it, reported)
+
+
+cdef int cast_array(Iterator* it, Operand* operand, int type_number) except -1:
+    """Replaces an operand of one dimension by a copy of it in the loop's type."""
+    cdef PyArray_Descr* dtype = dtype_of_code[type_number]
+    cdef PyObject* copy
+    cdef Operand source = operand[0]
+    Py_INCREF(<PyObject*>dtype)
+    if operand.swapped:
+        return replace_array(it, operand, PyArray_CastToType(operand.array, dtype, 0))
+    copy = PyArray_NewFromDescr(&PyArray_Type, dtype, 1, operand.shape, NULL, NULL, 0, NULL)
+    replace_array(it, operand, copy)
+    own_cast(source.element, source.loop_element)(
+        source.data, source.own_strides[0], operand.data, element_size[operand.element], operand.shape[0])
+    return report_cast(it, FE_ALL_EXCEPT)
+
+
+cdef int report_cast(Iterator* it, int reported) except -1:
+    cdef int status = fp_status(it.extended) if it.floating else 0
+    return fp_report(status & reported, b"cast", it.extended) if status else 0
 
 
 cdef int allocate_outputs(Iterator* it, NPY_ORDER order) except -1:
@@ -478,10 +530,15 @@ cdef class TensorIterator:
 
 
 cdef object cast_of(Operand* operand, bint is_input):
-    if operand.element == operand.loop_element:
+    """(from, to) in words; None where the operand is used as it stands."""
+    cdef str own = ELEMENT_NAMES[operand.element], loop = ELEMENT_NAMES[operand.loop_element]
+    if operand.element == operand.loop_element and not operand.swapped:
         return None
-    names = ELEMENT_NAMES[operand.element], ELEMENT_NAMES[operand.loop_element]
-    return names if is_input else names[::-1]
+    if is_input and operand.code >= WEAK_INT:
+        own = ("a Python int", "a Python float", "a Python complex")[operand.code - WEAK_INT]
+    if operand.swapped:
+        own = f"{own} with its bytes swapped"
+    return (own, loop) if is_input else (loop, own)
 
 
 cdef int imagine_outputs(Iterator* it, NPY_ORDER order) except -1:

@@ -19,7 +19,7 @@ from tensoriter.core.dtypes cimport element_of, element_size, Loop, LoopTable
 from tensoriter.core.for_each cimport for_each
 from tensoriter.core.fpstatus cimport fp_clear, fp_numpy_flags, fp_report, fp_status
 from tensoriter.core.iterator cimport (
-    clear, contiguous_set_up, Iterator, Operand, prepare, result_dtype, set_up,
+    clear, contiguous_set_up, Iterator, Operand, prepare, result_dtype, set_up, write_back,
 )
 from tensoriter.core.paths cimport forcing, is_forced
 
@@ -124,7 +124,7 @@ cdef inline object call_contiguous(PyObject* self, Loop* loop, PyArrayObject* x1
     cdef int layout = flags_of(x1) & flags_of(x2) & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)
     cdef npy_intp steps[3]
     cdef char* pointers[3]
-    cdef double scalar[4]
+    cdef long double scalar[2]
     cdef PyObject* result = NULL
     cdef npy_intp size = PyArray_SIZE(x1)
     steps[0] = steps[1] = steps[2] = element_size[element_of(dtype.type_num)]
@@ -188,6 +188,8 @@ cdef object run(Op op, Iterator* it, Arguments* arguments, void* data):
             status = fp_status(it.extended)
             if status:
                 fp_report(status, op.encoded_name, it.extended)
+        if it.overlapping:
+            write_back(it)
         if it.nout == 1:
             return result_of(it, arguments, 0)
         return tuple([result_of(it, arguments, k) for k in range(it.nout)])
@@ -213,7 +215,7 @@ cdef bint names_alpha(PyObject* kwnames):
 
 
 cdef object call_scaled(Op op, Iterator* it, Arguments* arguments, bint understood):
-    cdef double alpha[4]
+    cdef long double alpha[2]
     if op.scaled is None:
         raise TypeError(f"{op.__name__}() got an unexpected keyword argument 'alpha'")
     converted = []

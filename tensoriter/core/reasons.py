@@ -21,6 +21,8 @@ SENTENCES = {
     Reason.CASTING_RULE: "the rule casting= does not let {operand} be cast",
     Reason.CAST_LEFT_TO_NUMPY: "{operand} needs a cast from floating point to integers or from complex to"
     " real, which is left to NumPy",
+    Reason.MASKED_CAST: "where= with {operand} of another dtype than the loop's makes NumPy cast the old"
+    " values of {operand}, too, and warn of them",
     Reason.BROADCAST: "the operands' shapes do not broadcast together",
     Reason.OUT_SHAPE: "{operand} does not have the shape of the result",
     Reason.OUT_READ_ONLY: "{operand} is read-only",

@@ -4,9 +4,22 @@
 #ifndef TENSORITER_HALF_H
 #define TENSORITER_HALF_H
 
-#include <fenv.h>
 #include <stdint.h>
 #include <string.h>
+
+/* The flags are raised by arithmetic that has them, in the unit that computes float32: C's
+   feraiseexcept may set those of another (x87) instead. */
+static inline void half_raise_overflow(void)
+{
+    volatile float large = 0x1p127f;
+    large = large * large;
+}
+
+static inline void half_raise_underflow(void)
+{
+    volatile float small = 0x1p-126f;
+    small = small * small;
+}
 
 static inline float half_to_float(uint16_t half)
 {
@@ -25,6 +38,21 @@ static inline float half_to_float(uint16_t half)
     }
     bits |= sign;
     float result;
+    memcpy(&result, &bits, sizeof(result));
+    return result;
+}
+
+/* Not by way of float32: that would raise the invalid flag for a signalling NaN, which NumPy leaves to
+   the arithmetic that follows. */
+static inline double half_to_double(uint16_t half)
+{
+    const uint64_t magnitude = half & 0x7fffu;
+    if (magnitude < 0x7c00u) {
+        return half_to_float(half);
+    }
+    const uint64_t bits = (uint64_t)(half & 0x8000u) << 48 | UINT64_C(0x7ff) << 52 |
+                          (magnitude & 0x3ffu) << 42;
+    double result;
     memcpy(&result, &bits, sizeof(result));
     return result;
 }
@@ -52,21 +80,21 @@ static inline uint16_t half_from_double(double value)
         const uint64_t base = (uint64_t)(exponent + 15) << 52 | fraction;
         const uint64_t rounded = exponent > 15 ? 0x7c00u : half_round_shift(base, 42);
         if (rounded >= 0x7c00u) {
-            feraiseexcept(FE_OVERFLOW);
+            half_raise_overflow();
             return (uint16_t)(sign | 0x7c00u);
         }
         return (uint16_t)(sign | rounded);
     }
     if (exponent < -25) { /* below half of the smallest subnormal */
         if (bits << 1 != 0) {
-            feraiseexcept(FE_UNDERFLOW);
+            half_raise_underflow();
         }
         return sign;
     }
     const uint64_t significand = UINT64_C(1) << 52 | fraction;
     const int shift = 42 - 14 - exponent;
     if (significand & ((UINT64_C(1) << shift) - 1)) {
-        feraiseexcept(FE_UNDERFLOW);
+        half_raise_underflow();
     }
     return (uint16_t)(sign | half_round_shift(significand, shift));
 }

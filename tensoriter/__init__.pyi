@@ -1,0 +1,160 @@
+from types import EllipsisType, TracebackType
+from typing import Any, Literal, Protocol, TypedDict, final, overload
+
+import numpy as np
+import numpy.typing as npt
+
+__version__: str
+__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "info"]
+
+_Path = Literal["contiguous", "strided", "numpy"]
+_Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+_Order = Literal["K", "A", "C", "F"]
+_Array = npt.NDArray[Any]
+_Out = _Array | tuple[_Array | None, ...] | None
+
+class _Method(Protocol):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+@final
+class Op:
+    __name__: str
+    @property
+    def ufunc(self) -> np.ufunc: ...
+    @property
+    def nin(self) -> int: ...
+    @property
+    def nout(self) -> int: ...
+    @property
+    def nargs(self) -> int: ...
+    @property
+    def ntypes(self) -> int: ...
+    @property
+    def types(self) -> list[str]: ...
+    @property
+    def identity(self) -> Any: ...
+    @property
+    def signature(self) -> str | None: ...
+    @property
+    def reduce(self) -> _Method: ...
+    @property
+    def accumulate(self) -> _Method: ...
+    @property
+    def outer(self) -> _Method: ...
+    @property
+    def at(self) -> _Method: ...
+    @property
+    def reduceat(self) -> _Method: ...
+    @property
+    def resolve_dtypes(self) -> _Method: ...
+    @overload
+    def __call__(
+        self,
+        x1: npt.ArrayLike,
+        x2: npt.ArrayLike,
+        /,
+        out: _Array | tuple[_Array],
+        *,
+        where: npt.ArrayLike = ...,
+        casting: _Casting = ...,
+        order: _Order = ...,
+        dtype: npt.DTypeLike = ...,
+        subok: bool = ...,
+        signature: str | tuple[npt.DTypeLike, ...] = ...,
+        alpha: complex | np.number[Any] = ...,
+    ) -> _Array: ...
+    @overload
+    def __call__(
+        self,
+        x1: npt.ArrayLike,
+        x2: npt.ArrayLike,
+        /,
+        out: EllipsisType | None = ...,
+        *,
+        where: npt.ArrayLike = ...,
+        casting: _Casting = ...,
+        order: _Order = ...,
+        dtype: npt.DTypeLike = ...,
+        subok: bool = ...,
+        signature: str | tuple[npt.DTypeLike, ...] = ...,
+        alpha: complex | np.number[Any] = ...,
+    ) -> Any: ...
+
+add: Op
+
+@final
+class TensorIterator:
+    def __init__(
+        self,
+        *operands: npt.ArrayLike | None,
+        op: Op | None = ...,
+        out: _Out = ...,
+        where: npt.ArrayLike = ...,
+        casting: _Casting = ...,
+        order: _Order = ...,
+        dtype: npt.DTypeLike = ...,
+    ) -> None: ...
+    @property
+    def path(self) -> _Path: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def dtype(self) -> np.dtype[Any] | None: ...
+    @property
+    def shape(self) -> tuple[int, ...] | None: ...
+    @property
+    def ndim(self) -> int | None: ...
+    @property
+    def size(self) -> int | None: ...
+    @property
+    def dims(self) -> tuple[int, ...]: ...
+    @property
+    def strides(self) -> tuple[tuple[int, ...], ...]: ...
+    @property
+    def cast(self) -> tuple[tuple[str, str] | None, ...]: ...
+    @property
+    def overlap(self) -> bool: ...
+
+@final
+class Explanation:
+    path: _Path
+    reason: str
+    loop: str
+    isa: str
+    dtype: np.dtype[Any] | None
+    shape: tuple[int, ...] | None
+    cast: tuple[str, ...]
+    copied: tuple[str, ...]
+
+def explain(
+    *operands: npt.ArrayLike | None,
+    op: Op | None = ...,
+    out: _Out = ...,
+    where: npt.ArrayLike = ...,
+    casting: _Casting = ...,
+    order: _Order = ...,
+    dtype: npt.DTypeLike = ...,
+) -> Explanation: ...
+
+@final
+class force_path:
+    def __init__(self, path: Literal["strided", "numpy"]) -> None: ...
+    def __enter__(self) -> force_path: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+class _Info(TypedDict):
+    tensoriter: str
+    numpy: str
+    python: str
+    platform: str
+    isa: str
+    isa_built: tuple[str, ...]
+    threads: int
+    cpus: int | None
+
+def info() -> _Info: ...

@@ -1,0 +1,47 @@
+"""Every example in a docstring and in the README runs and prints what it says."""
+
+import doctest
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tensoriter
+
+MODULES = [
+    "tensoriter",
+    "tensoriter.core.iterator",
+    "tensoriter.core.loops.table",
+    "tensoriter.core.op",
+    "tensoriter.core.paths",
+    "tensoriter.explain",
+    "tensoriter.timing",
+    "tensoriter.verify",
+]
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def run(examples: doctest.DocTest) -> None:
+    runner = doctest.DocTestRunner(optionflags=OPTIONS)
+    runner.run(examples)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name):
+    module = importlib.import_module(name)
+    names = {"np": np, "tensoriter": tensoriter, **vars(module)}
+    # `exclude_empty` keeps classes without examples out; Cython's functions carry their docstrings, too.
+    found = [test for test in doctest.DocTestFinder(exclude_empty=True).find(module, name) if test.examples]
+    assert found
+    for test in found:
+        test.globs = dict(names)
+        run(test)
+
+
+def test_readme():
+    text = (Path(__file__).parents[1] / "README.md").read_text()
+    test = doctest.DocTestParser().get_doctest(text, {}, "README.md", "README.md", 0)
+    assert test.examples
+    run(test)

@@ -1,0 +1,31 @@
+"""Uses of the public interface that mypy checks against the stubs (see .ci/run), and that run as a test."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import tensoriter
+
+
+def sums() -> npt.NDArray[Any]:
+    x = np.arange(4.0)
+    total: npt.NDArray[Any] = tensoriter.add(x, 1, out=x)
+    tensoriter.add(total, [1, 2, 3, 4], where=x > 2, out=None)
+    tensoriter.add(total, x, alpha=2, dtype=np.float32, casting="same_kind", order="C")
+    tensoriter.add.reduce(x)
+    return tensoriter.add(x, x, total)
+
+
+def looks() -> str:
+    explanation = tensoriter.explain(np.ones(3), 2.0)
+    with tensoriter.force_path("strided"):
+        iterator = tensoriter.TensorIterator(np.ones((2, 3)), np.ones(3), op=tensoriter.add)
+    steps: tuple[tuple[int, ...], ...] = iterator.strides
+    built: tuple[str, ...] = tensoriter.info()["isa_built"]
+    return f"{explanation.path} {iterator.path} {len(steps)} {len(built)}"
+
+
+def test_examples_run() -> None:
+    assert sums().tolist() == [2.0, 4.0, 6.0, 8.0]
+    assert looks().startswith("strided strided 3")
