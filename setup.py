@@ -62,8 +62,8 @@ setup(
         [extension(path) for path in (LOOPS / "table.pyx", *sorted(CORE.glob("*.pyx")))],
         language_level=3,
         compiler_directives={
-            "infer_types": True, "boundscheck": False, "wraparound": False, "cdivision": True, "binding": True,
-            "linetrace": BUILD == "coverage",
+            "infer_types": True, "boundscheck": False, "wraparound": False, "cdivision": True,
+            "binding": True, "linetrace": BUILD == "coverage",
         },
     )
 )

@@ -60,7 +60,7 @@ def explain(*operands, op=None, **keywords) -> Explanation:
         return Explanation("numpy", iterator.reason, "", "numpy", None, None, (), ())
     names = [operand_name(k, op.nin, op.nout) for k in range(op.nargs)]
     cast = tuple(
-        f"{name} from {pair[0]} to {pair[1]}" for name, pair in zip(names, iterator.cast) if pair
+        f"{name} from {pair[0]} to {pair[1]}" for name, pair in zip(names, iterator.cast, strict=True) if pair
     )
     copied = ("an input, because out overlaps it in memory",) if iterator.overlap else ()
     return Explanation(

@@ -33,7 +33,7 @@ MASK = X > 50
 SWAPPED = D.astype(D.dtype.newbyteorder("S"))
 NARROW = np.arange(100, dtype="u1")
 OBJECTS = np.array([1.5, 2.5], object)
-MATRIX = np.matrix([1.0, 2.0])
+MATRIX = np.ones((1, 2)).view(np.matrix)
 SCALAR = np.float32(1.5)
 ZERO_D = np.array(2.0)
 READ_ONLY = np.zeros(100)

@@ -39,7 +39,7 @@ REPRESENTATIVE = {
     "order": ((A, A), {"order": "F"}, "strided", ["order"]),
     "objects": ((OBJECTS, OBJECTS), {}, "numpy", ["x1", "dtype"]),
     "strings": ((np.array(["a"]), np.array(["b"])), {}, "numpy", ["dtype"]),
-    "matrix": ((A, np.matrix(A)), {}, "numpy", ["x2"]),
+    "matrix": ((A, A.view(np.matrix)), {}, "numpy", ["x2"]),
     "masked array": ((np.ma.array(A), A), {}, "numpy", ["x1"]),
     "list": ((A[0], [1, 2, 3, 4]), {}, "numpy", ["x2"]),
     "signature": ((A, A), {"signature": "dd->d"}, "numpy", ["signature"]),

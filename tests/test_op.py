@@ -108,12 +108,12 @@ class TestMethods:
 
 class TestThreads:
     def test_calls_from_many_threads(self):
-        x, y = filled(500, "d", 1), laid_out(filled(500, "f", 2), steps=[-2])
+        x, y = counting(500, "d", 1), laid_out(counting(500, "f", 2), steps=[-2])
         expected, wrong = np.add(x, y), []
 
         def work():
             for _ in range(300):
-                if not np.array_equal(tensoriter.add(x, y), expected, equal_nan=True):
+                if not np.array_equal(tensoriter.add(x, y), expected):
                     wrong.append(1)
 
         threads = [threading.Thread(target=work) for _ in range(8)]
@@ -283,7 +283,7 @@ class TestAlphaByItself:
         (np.ones(2, "?"), np.ones(2, "?"), True, TypeError),
         (True, False, 1, TypeError),
         (np.array([1, 2], object), 1, 2, TypeError),
-        (np.matrix([1, 2]), 1, 2, TypeError),
+        (np.ones((1, 2)).view(np.matrix), 1, 2, TypeError),
         (1, np.ma.array([1, 2]), 2, TypeError),
         (np.array(["a"]), np.array(["b"]), 2, TypeError),
         (np.array(["2020"], "M8[D]"), np.array([1], "m8[D]"), 2, TypeError),

@@ -216,7 +216,7 @@ class TestSubclassesOfNumpy:
         add(self.MASKED, np.array([np.inf, 1, 1]), errstate={"all": "warn"})
 
     def test_matrix(self):
-        m = np.matrix([[1.0, 2.0], [3.0, 4.0]])
+        m = np.array([[1.0, 2.0], [3.0, 4.0]]).view(np.matrix)
         assert type(add(m, m).value) is np.matrix
         add(m, m.A)
         add(m, 1)

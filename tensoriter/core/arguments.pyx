@@ -4,8 +4,8 @@ Nothing here raises: what is not understood at once is left to NumPy, which then
 in its own words. Every value kept is borrowed from the caller.
 """
 from tensoriter.core.array_api cimport (
-    _import_array, is_native, is_plain_array, NPY_BOOL, NPY_CASTING, NPY_KEEPORDER, NPY_SAME_KIND_CASTING,
-    NPY_UNSAFE_CASTING,    Py_DECREF, Py_False, Py_None, Py_True, PyArray_CastingConverter, PyArray_Descr, PyArray_DescrCheck,
+    _import_array, is_native, is_plain_array, NPY_BOOL, NPY_KEEPORDER, NPY_SAME_KIND_CASTING,
+    NPY_UNSAFE_CASTING, Py_DECREF, Py_False, Py_None, Py_True, PyArray_CastingConverter, PyArray_Descr, PyArray_DescrCheck,
     PyArray_DescrConverter, PyArray_OrderConverter, PyArrayObject, PyErr_Clear, PyTuple_CheckExact,
     PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyUnicode_Compare, type_number_of,
 )

@@ -66,7 +66,7 @@ def not_contiguous(inputs: tuple, outputs: tuple, keywords: dict) -> str:
     """The first test of `contiguous_set_up` (core/iterator.pxd) that these operands fail, in its order."""
     if outputs or keywords:
         return f"{next(iter(keywords), 'out')}= is given"
-    for name, x in zip(("x1", "x2"), inputs):
+    for name, x in zip(("x1", "x2"), inputs, strict=True):
         if type(x) is not np.ndarray:
             kind = "NumPy" if isinstance(x, np.generic) else "Python"
             return f"{name} is a {kind} scalar of type {type(x).__name__}"
@@ -78,11 +78,11 @@ def not_contiguous(inputs: tuple, outputs: tuple, keywords: dict) -> str:
             sentence = test(x)
             if sentence:
                 return f"{name} {sentence}"
-    if not (x1.flags.c_contiguous and x2.flags.c_contiguous):
-        if not (x1.flags.f_contiguous and x2.flags.f_contiguous):
-            name, x = ("x2", x2) if x1.flags.c_contiguous else ("x1", x1)
-            view = "a transposed view" if x.base is not None else "in Fortran order"
-            return f"{name} is {view}: strides {x.strides}"
+    alike = [x1.flags.c_contiguous and x2.flags.c_contiguous, x1.flags.f_contiguous and x2.flags.f_contiguous]
+    if not any(alike):
+        name, x = ("x2", x2) if x1.flags.c_contiguous else ("x1", x1)
+        view = "a transposed view" if x.base is not None else "in Fortran order"
+        return f"{name} is {view}: strides {x.strides}"
     if x1.shape != x2.shape:
         return f"the shapes {x1.shape} and {x2.shape} differ"
     return SENTENCES[Reason.FORCED]
@@ -93,14 +93,14 @@ def byte_order(x: np.ndarray) -> str:
 
 
 def alignment(x: np.ndarray) -> str:
-    return "" if x.flags.aligned else f"is misaligned: its data starts at {x.ctypes.data % 64} past a 64-byte line"
+    return "" if x.flags.aligned else f"is misaligned: its data starts at address {x.ctypes.data}"
 
 
 def contiguity(x: np.ndarray) -> str:
     """What keeps an array from being contiguous, by the sort of view that it is."""
     if x.flags.c_contiguous or x.flags.f_contiguous:
         return ""
-    moving = [stride for stride, length in zip(x.strides, x.shape) if length > 1]
+    moving = [stride for stride, length in zip(x.strides, x.shape, strict=True) if length > 1]
     if 0 in moving:
         return f"is a broadcast view: strides {x.strides}"
     if min(moving) < 0:
