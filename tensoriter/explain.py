@@ -62,7 +62,7 @@ def explain(*operands, op=None, **keywords) -> Explanation:
     cast = tuple(
         f"{name} from {pair[0]} to {pair[1]}" for name, pair in zip(names, iterator.cast, strict=True) if pair
     )
-    copied = ("an input, because out overlaps it in memory",) if iterator.overlap else ()
+    copied = tuple(f"{names[k]}, since out overlaps it in memory" for k in iterator.colliding)
     return Explanation(
         iterator.path, iterator.reason, f"{op.__name__}_{iterator.dtype}", instruction_sets()[0],
         iterator.dtype, iterator.shape, cast, copied,

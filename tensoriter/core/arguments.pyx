@@ -7,14 +7,13 @@ from tensoriter.core.array_api cimport (
     _import_array, is_native, is_plain_array, NPY_BOOL, NPY_KEEPORDER, NPY_SAME_KIND_CASTING,
     NPY_UNSAFE_CASTING, Py_DECREF, Py_False, Py_None, Py_True, PyArray_CastingConverter, PyArray_Descr, PyArray_DescrCheck,
     PyArray_DescrConverter, PyArray_OrderConverter, PyArrayObject, PyErr_Clear, PyTuple_CheckExact,
-    PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyUnicode_Compare, type_number_of,
+    PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyUnicode_Compare, PyUnicode_InternFromString, type_number_of,
 )
 from tensoriter.core.dtypes cimport element_of
 
 cdef extern from "Python.h":
     bint PyUnicode_CheckExact(PyObject*) nogil
     bint PyType_Check(PyObject*) nogil
-    PyObject* PyUnicode_InternFromString(const char*)
 
 _import_array()
 

@@ -25,6 +25,7 @@ cdef extern from "Python.h":
     ctypedef struct PyTupleObject:
         PyObject** ob_item
     int PyUnicode_Compare(PyObject*, PyObject*)
+    PyObject* PyUnicode_InternFromString(const char*)
     void Py_INCREF(PyObject*) nogil
     void Py_DECREF(PyObject*) nogil
     void Py_XDECREF(PyObject*) nogil
@@ -52,6 +53,7 @@ cdef extern from *:
         type->tp_vectorcall_offset = offset;
         type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
     }
+    static inline int has_metadata(PyArray_Descr *dtype) { return PyDataType_METADATA(dtype) != NULL; }
     static inline int is_native(PyArray_Descr *dtype) { return PyArray_ISNBO(dtype->byteorder); }
     """
     ctypedef ssize_t npy_intp
@@ -91,11 +93,13 @@ cdef extern from *:
     int flags_of(PyArrayObject*) nogil
     int type_number_of(PyArrayObject*) nogil
     bint is_native(PyArray_Descr*) nogil
+    bint has_metadata(PyArray_Descr*) nogil
     int PyArray_NDIM(PyArrayObject*) nogil
     npy_intp* PyArray_DIMS(PyArrayObject*) nogil
     npy_intp* PyArray_STRIDES(PyArrayObject*) nogil
     char* PyArray_BYTES(PyArrayObject*) nogil
     npy_intp PyArray_SIZE(PyArrayObject*) nogil
+    npy_intp PyArray_NBYTES(PyArrayObject*) nogil
     PyArray_Descr* PyArray_DESCR(PyArrayObject*) nogil
     npy_intp PyDataType_ELSIZE(PyArray_Descr*) nogil
     npy_intp PyDataType_ALIGNMENT(PyArray_Descr*) nogil

@@ -1,7 +1,7 @@
 """Which loop the dtypes of a call choose."""
 from cpython.object cimport PyObject, PyTypeObject
 
-from tensoriter.core.array_api cimport PyArray_Descr
+from tensoriter.core.array_api cimport npy_intp, PyArray_Descr
 from tensoriter.core.loops.table cimport loop_function
 
 cdef extern from "elements.h":
@@ -13,6 +13,7 @@ cdef extern from "elements.h":
     bint is_integer_element(int element) noexcept nogil
     bint is_signed_element(int element) noexcept nogil
     bint is_extended_element(int element) noexcept nogil
+    bint integer_fits(long long value, int element) noexcept nogil
 
 cdef enum:
     MAX_OPERANDS = 8        # inputs, outputs and the mask of one call
@@ -29,6 +30,7 @@ cdef struct Loop:
     loop_function function
     void* data
     int types[MAX_OPERANDS]     # type numbers: inputs, then outputs
+    npy_intp steps[MAX_OPERANDS]    # of contiguous operands: the types' sizes
     bint floating               # may raise floating-point flags
     bint extended               # computes in long double, whose flags stand elsewhere on x86
 
@@ -51,5 +53,11 @@ cdef class LoopTable:
     cdef Loop* resolve_as(self, int* codes, int dtype) except? NULL
     cdef int ask_numpy(self, int* codes, int dtype) except -1
     cdef int find_loop(self, list numbers) noexcept
+
+# The plain dtype of each code; those of Python scalars are the ones that NumPy makes arrays of them with.
+cdef PyArray_Descr* dtype_of_code[27]
+
+# The exact type of a NumPy scalar of each type number.
+cdef PyTypeObject* scalar_types_by_number[24]
 
 cdef int scalar_type_number(PyTypeObject* scalar_type) noexcept

@@ -5,7 +5,9 @@ and the answer is remembered by type number, so that no rule stands here a secon
 """
 import numpy as np
 
-from tensoriter.core.array_api cimport _import_array
+from tensoriter.core.array_api cimport (
+    _import_array, NPY_CDOUBLE, NPY_DOUBLE, NPY_LONG, PyArray_DescrFromType,
+)
 from tensoriter.core.loops.table cimport LONGDOUBLE, CLONGDOUBLE, own_loop
 
 _import_array()
@@ -27,9 +29,17 @@ def _fill_scalar_types():
         dtype = np.dtype(character)
         scalar_types[i] = <PyTypeObject*><PyObject*>dtype.type
         scalar_numbers[i] = dtype.num
+        scalar_types_by_number[scalar_numbers[i]] = scalar_types[i]
 
 
 _fill_scalar_types()
+
+cdef PyArray_Descr* dtype_of_code[27]
+for _code in range(TYPE_NUMBERS):
+    dtype_of_code[<int>_code] = PyArray_DescrFromType(_code)
+dtype_of_code[WEAK_INT] = dtype_of_code[NPY_LONG]
+dtype_of_code[WEAK_FLOAT] = dtype_of_code[NPY_DOUBLE]
+dtype_of_code[WEAK_COMPLEX] = dtype_of_code[NPY_CDOUBLE]
 
 
 cdef object dtype_of(int number):
@@ -70,6 +80,7 @@ cdef class LoopTable:
                 continue
             for k in range(self.table.nin + self.table.nout):
                 loop.types[k] = number
+                loop.steps[k] = element_size[element_of(number)]
             loop.floating = not is_integer_element(element_of(number))
             loop.extended = element_of(number) in (LONGDOUBLE, CLONGDOUBLE)
             self.table.same_type[number] = loop

@@ -58,6 +58,16 @@ static inline int is_extended_element(int element)
     return element == LONGDOUBLE || element == CLONGDOUBLE;
 }
 
+/* Whether an integer is in the range of an integer type. */
+static inline int integer_fits(long long value, int element)
+{
+    const int bits = 8 * element_size[element];
+    if (is_signed_element(element)) {
+        return bits == 64 || (value >= -(1LL << (bits - 1)) && value < 1LL << (bits - 1));
+    }
+    return value >= 0 && (bits == 64 || value < 1LL << bits);
+}
+
 /* Bools count as integers here: no floating-point flag comes of them. */
 static inline int is_integer_element(int element) { return element <= UINT64; }
 

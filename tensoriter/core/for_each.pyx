@@ -47,6 +47,9 @@ cdef void walk(Iterator* it, Blocks* blocks, void* data) noexcept nogil:
     cdef int k, d
     for k in range(it.count):
         pointers[k] = it.operands[k].data
+    if blocks is NULL and not it.masked and it.dims_count <= 2:
+        walk_rows(it, pointers, data)
+        return
     for d in range(it.dims_count):
         counters[d] = 0
     while True:
@@ -67,6 +70,21 @@ cdef void walk(Iterator* it, Blocks* blocks, void* data) noexcept nogil:
             d += 1
         if d >= it.dims_count:
             return
+
+
+cdef void walk_rows(Iterator* it, char** pointers, void* data) noexcept nogil:
+    """Up to two dimensions with nothing to cast: what most small operands come to."""
+    cdef npy_intp steps[MAX_OPERANDS]
+    cdef npy_intp row, rows = it.dims[1] if it.dims_count == 2 else 1
+    cdef npy_intp n = it.dims[0]
+    cdef int k, count = it.nin + it.nout
+    for k in range(count):
+        steps[k] = it.operands[k].steps[0]
+    for row in range(rows):
+        it.loop.function(pointers, &n, steps, data)
+        if row + 1 < rows:
+            for k in range(count):
+                pointers[k] += it.operands[k].steps[1]
 
 
 cdef void run_masked(Iterator* it, Blocks* blocks, char** pointers, void* data) noexcept nogil:
@@ -134,6 +152,9 @@ cdef npy_intp fetch(Operand* operand, Blocks* blocks, int k, char* source, npy_i
     if step == 0:
         length = 1
         loop_size = 0
+    if operand.swapped and operand.element == operand.loop_element:
+        copy_swapped(source, step, <char*>blocks.native[k], size, length, size, element_unit[operand.element])
+        return loop_size
     if operand.swapped:
         copy_swapped(source, step, <char*>blocks.swapped, size, length, size, element_unit[operand.element])
         source = <char*>blocks.swapped
@@ -148,6 +169,9 @@ cdef void store(Operand* operand, Blocks* blocks, int k, char* target, npy_intp 
     cdef int size = element_size[operand.element]
     cdef npy_intp step = operand.steps[0]
     cdef char* native = target
+    if operand.swapped and operand.element == operand.loop_element:
+        copy_swapped(<char*>blocks.native[k], size, target, step, length, size, element_unit[operand.element])
+        return
     if operand.swapped:
         native = <char*>blocks.swapped
         step = size

@@ -10,6 +10,12 @@ cdef extern from "fpstatus.h":
     int fp_numpy_flags(int status) noexcept nogil
 
 
+cdef inline bint fp_raises(int status, const char* name, bint extended) noexcept:
+    """fp_report for callers that clean up first: whether an exception is set."""
+    fp_clear(extended)
+    return PyUFunc_GiveFloatingpointErrors(name, fp_numpy_flags(status)) < 0
+
+
 cdef inline int fp_report(int status, const char* name, bint extended) except -1:
     """Warns, raises, calls or logs "... encountered in NAME" as the errstate of this moment says.
 

@@ -4,10 +4,12 @@ from cpython.object cimport PyObject
 from tensoriter.core.arguments cimport Arguments
 from tensoriter.core.array_api cimport (
     flags_of, is_native, NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS, npy_intp,
-    NPY_MAXDIMS, PyArray_Descr, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArrayObject,
+    NPY_MAXDIMS, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES,
+    PyArrayObject,
 )
-from tensoriter.core.dtypes cimport Loop, LoopTable, LoopTableState, MAX_OPERANDS, TYPE_NUMBERS
-from tensoriter.core.loops.table cimport cast_function
+from tensoriter.core.dtypes cimport (
+    element_of, Loop, LoopTable, LoopTableState, MAX_OPERANDS, TYPE_NUMBERS,
+)
 
 cdef struct Operand:
     PyArrayObject* array            # NULL: a scalar, or an output that is still to be allocated
@@ -19,6 +21,7 @@ cdef struct Operand:
     bint buffered                   # goes through a native, aligned block of the loop's type
     bint small                      # an input that NumPy casts before its loop
     bint cast_whole                 # and where that shows
+    bint collides                   # an input that overlaps an output
     bint overlapped                 # an output: an input is read from where it is written
     PyArrayObject* home             # an overlapped output's own array, while another stands in for it
     int ndim                        # its own dimensions, outermost first as in NumPy
@@ -50,8 +53,10 @@ cdef struct Iterator:
     int scratch_count
 
 
-cdef inline Loop* contiguous_set_up(LoopTableState* table, PyArrayObject* x1, PyArrayObject* x2) noexcept nogil:
-    """The fast set-up: the loop that runs over both operands from end to end, NULL where that is not so.
+cdef inline Loop* contiguous_set_up(LoopTableState* table, PyArrayObject* x1, PyArrayObject* x2,
+                                    npy_intp* size) noexcept nogil:
+    """The fast set-up: the loop that runs over all `size` elements of both operands from end to end, NULL
+    where that is not so.
 
     Everything that makes a call short is tested here, in this order: one native dtype that the op has
     a loop for; aligned; both C- or both F-contiguous; the same shape. Costs about 5 ns.
@@ -70,15 +75,27 @@ cdef inline Loop* contiguous_set_up(LoopTableState* table, PyArrayObject* x1, Py
         return NULL
     cdef npy_intp* shape = PyArray_DIMS(x1)
     cdef npy_intp* other_shape = PyArray_DIMS(x2)
+    cdef npy_intp product = 1
     cdef int k
     for k in range(ndim):
         if shape[k] != other_shape[k]:
             return NULL
+        product *= shape[k]
+    size[0] = product
     return table.same_type[dtype.type_num]
 
 
 cdef int set_up(Iterator* it, Arguments* arguments, LoopTable table) except -1
-cdef int write_back(Iterator* it) except -1
-cdef int prepare(Iterator* it, Arguments* arguments) except -1
-cdef PyArray_Descr* result_dtype(Iterator* it, int k) except NULL
-cdef void clear(Iterator* it) noexcept
+
+
+cdef inline void set_array(Operand* operand, PyArrayObject* array) noexcept:
+    """Points the operand at an array; what it is cast to stays."""
+    cdef PyArray_Descr* dtype = PyArray_DESCR(array)
+    operand.array = array
+    operand.data = PyArray_BYTES(array)
+    operand.code = dtype.type_num
+    operand.element = element_of(dtype.type_num)
+    operand.swapped = not is_native(dtype)
+    operand.ndim = PyArray_NDIM(array)
+    operand.shape = PyArray_DIMS(array)
+    operand.own_strides = PyArray_STRIDES(array)

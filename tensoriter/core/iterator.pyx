@@ -7,35 +7,22 @@ from tensoriter.core.reasons import reason_sentence
 
 from tensoriter.core.arguments cimport parse_arguments, Reason
 from tensoriter.core.array_api cimport (
-    _import_array, _import_umath, is_plain_array, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_CDOUBLE, NPY_DOUBLE,
-    NPY_KEEPORDER, NPY_LONG, NPY_ORDER, NPY_SAME_KIND_CASTING, Py_DECREF, Py_False, Py_INCREF, Py_True,
-    Py_TYPE, PyArray_BYTES, PyArray_CanCastTypeTo, PyArray_CastToType, PyArray_CopyInto, PyArray_DescrFromType,
-    PyArray_DescrNewByteorder, PyArray_NewCopy, PyArray_NewFromDescr, PyArray_NewLikeArray, PyArray_STRIDES, PyArray_Type,
-    PyComplex_CheckExact, PyComplex_ImagAsDouble, PyComplex_RealAsDouble, PyFloat_AS_DOUBLE,
-    PyFloat_CheckExact, PyLong_AsLongLongAndOverflow, PyLong_CheckExact, PyTuple_GET_ITEM,
-    PyTupleObject,
+    _import_array, is_plain_array, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_KEEPORDER, NPY_ORDER,
+    NPY_SAME_KIND_CASTING, Py_False, Py_True, Py_TYPE, PyArray_CanCastTypeTo, PyComplex_CheckExact,
+    PyComplex_ImagAsDouble, PyComplex_RealAsDouble, PyFloat_AS_DOUBLE, PyFloat_CheckExact,
+    PyLong_AsLongLongAndOverflow, PyLong_CheckExact, PyTuple_GET_ITEM, PyTupleObject,
 )
 from tensoriter.core.dtypes cimport (
-    DTYPE_CODES, element_of, element_size, element_unit, is_extended_element, is_integer_element,
-    is_signed_element, scalar_type_number, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT,
+    dtype_of_code, element_size, integer_fits, is_extended_element, is_integer_element, scalar_type_number,
+    WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT,
 )
-from tensoriter.core.fpstatus cimport FE_ALL_EXCEPT, FE_OVERFLOW, fp_clear, fp_report, fp_status
 from tensoriter.core.layout cimport (
-    all_in_order, broadcast, coalesce, must_copy, order_dimensions, output_strides, overlaps_itself,
+    broadcast, coalesce, must_copy, order_dimensions, output_strides, overlaps_itself,
 )
+from tensoriter.core.loops.table cimport BOOL, CLONGDOUBLE, COMPLEX128, FLOAT64, INT64, own_cast
 from tensoriter.core.paths cimport forcing, is_forced
-from tensoriter.core.loops.table cimport BOOL, COMPLEX128, copy_swapped, FLOAT64, INT64, own_cast
 
 _import_array()
-_import_umath()
-
-# The plain dtype of each code; those of Python scalars are the ones that NumPy makes arrays of them with.
-cdef PyArray_Descr* dtype_of_code[DTYPE_CODES]
-for _code in range(TYPE_NUMBERS):
-    dtype_of_code[<int>_code] = PyArray_DescrFromType(_code)
-dtype_of_code[WEAK_INT] = dtype_of_code[NPY_LONG]
-dtype_of_code[WEAK_FLOAT] = dtype_of_code[NPY_DOUBLE]
-dtype_of_code[WEAK_COMPLEX] = dtype_of_code[NPY_CDOUBLE]
 
 cdef tuple ELEMENT_NAMES = (
     "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
@@ -81,18 +68,6 @@ cdef int set_up(Iterator* it, Arguments* arguments, LoopTable table) except -1:
         return refuse(arguments, reason, it.nin)
     mark_small_inputs(it, arguments)
     return check_outputs(it, arguments)
-
-
-cdef void set_array(Operand* operand, PyArrayObject* array) noexcept:
-    cdef PyArray_Descr* dtype = PyArray_DESCR(array)
-    operand.array = array
-    operand.data = PyArray_BYTES(array)
-    operand.code = dtype.type_num
-    operand.element = element_of(dtype.type_num)
-    operand.swapped = not is_native(dtype)
-    operand.ndim = PyArray_NDIM(array)
-    operand.shape = PyArray_DIMS(array)
-    operand.own_strides = PyArray_STRIDES(array)
 
 
 cdef void set_output(Operand* operand, PyArrayObject* array) noexcept:
@@ -181,8 +156,12 @@ cdef bint fit_input(Iterator* it, int k, Arguments* arguments) except? False:
     it.extended |= is_extended_element(operand.element)
     it.floating |= not is_integer_element(operand.loop_element)
     if operand.code == WEAK_INT and is_integer_element(operand.loop_element):
-        if not fits((<long long*>operand.data)[0], operand.loop_element):
+        if not integer_fits((<long long*>operand.data)[0], operand.loop_element):
             return refuse(arguments, Reason.SCALAR_RANGE, k)
+    elif operand.code == WEAK_INT and operand.loop_element == CLONGDOUBLE:
+        # NumPy makes a Python complex of it first, whose parts are doubles.
+        (<double*>operand.data)[0] = <double>(<long long*>operand.data)[0]
+        operand.element = FLOAT64
     if own_cast(operand.element, operand.loop_element) is NULL:
         return refuse(arguments, Reason.CAST_LEFT_TO_NUMPY, k)
     return True
@@ -195,14 +174,6 @@ cdef bint can_cast_input(Operand* operand, int type_number, Arguments* arguments
     elif operand.code >= WEAK_INT and arguments.casting < NPY_SAME_KIND_CASTING:
         return False    # a Python scalar has no dtype, and the stricter rules go by dtypes
     return PyArray_CanCastTypeTo(source, dtype_of_code[type_number], arguments.casting)
-
-
-cdef bint fits(long long value, int element) noexcept:
-    """Whether an integer is in the range of an integer type."""
-    cdef int bits = 8 * element_size[element]
-    if is_signed_element(element):
-        return bits == 64 or -(1LL << (bits - 1)) <= value < (1LL << (bits - 1))
-    return value >= 0 and (bits == 64 or value < (1LL << bits))
 
 
 cdef bint check_outputs(Iterator* it, Arguments* arguments) noexcept:
@@ -249,6 +220,7 @@ cdef bint is_overlapped(Iterator* it, int out) noexcept:
     cdef bint overlapped = False
     for k in range(it.count):
         if not it.nin <= k < it.nin + it.nout and must_copy(it, &it.operands[k], &it.operands[out]):
+            it.operands[k].collides = True
             if k < it.nin and it.operands[k].small:
                 it.operands[k].cast_whole = True
             else:
@@ -267,7 +239,7 @@ cdef void mark_small_inputs(Iterator* it, Arguments* arguments) noexcept:
     cdef Operand* operand
     for k in range(it.nin):
         operand = &it.operands[k]
-        operand.small = operand.cast_whole = False
+        operand.small = operand.cast_whole = operand.collides = False
     if it.masked:
         return
     for k in range(it.nin):
@@ -280,171 +252,8 @@ cdef void mark_small_inputs(Iterator* it, Arguments* arguments) noexcept:
         # In floating point a cast may raise flags: one that narrows, which dtype= asks for, and any of a
         # signalling NaN.
         operand.cast_whole = arguments.order != NPY_KEEPORDER or (
-            it.floating and (arguments.dtype >= 0 or not is_integer_element(operand.element)))
-
-
-# ---------------------------------------------------------------- prepare: acting
-
-cdef int prepare(Iterator* it, Arguments* arguments) except -1:
-    """Everything up to the loop; what is allocated here `clear` gives back. Raises only for want of
-    memory, or where the errstate makes an overflow in the cast of a small operand an error."""
-    cdef int k
-    for k in range(it.nin, it.nin + it.nout):
-        if it.operands[k].overlapped:
-            redirect_output(it, k)
-    if it.floating:
-        fp_clear(it.extended)
-    cast_small_inputs(it)
-    order_dimensions(it)
-    allocate_outputs(it, arguments.order)
-    if arguments.order != NPY_KEEPORDER:
-        order_dimensions(it)    # the order asked for is the result's; the walk's is still free
-    coalesce(it)
-    return 0
-
-
-cdef int redirect_output(Iterator* it, int k) except -1:
-    """Lets an output that inputs overlap be computed elsewhere, in the loop's type; `write_back` brings
-    it home. So does NumPy, and so an error after the loop leaves such an output as it was."""
-    cdef Operand* operand = &it.operands[k]
-    cdef PyArray_Descr* dtype = dtype_of_code[it.loop.types[k]]
-    cdef PyObject* stand_in
-    operand.home = operand.array
-    if it.masked:   # what the mask hides has to come back unchanged
-        stand_in = PyArray_NewCopy(operand.array, NPY_KEEPORDER)
-    else:
-        Py_INCREF(<PyObject*>dtype)
-        stand_in = PyArray_NewLikeArray(operand.array, NPY_KEEPORDER, dtype, 0)
-    return replace_array(it, operand, stand_in)
-
-
-cdef int write_back(Iterator* it) except -1:
-    cdef int k
-    for k in range(it.nin, it.nin + it.nout):
-        if it.operands[k].home is not NULL:
-            PyArray_CopyInto(it.operands[k].home, it.operands[k].array)
-            it.operands[k].array = it.operands[k].home
-    return 0
-
-
-cdef int replace_array(Iterator* it, Operand* operand, PyObject* array) except -1:
-    """Puts a new array, which the iterator owns from here on, in the place of an operand's own."""
-    cdef int axis, own
-    if array is NULL:
-        return -1
-    keep(it, array)
-    set_array(operand, <PyArrayObject*>array)
-    operand.buffered = operand.element != operand.loop_element or operand.swapped
-    for axis in range(operand.ndim):
-        own = operand.ndim - 1 - axis
-        operand.strides[axis] = 0 if operand.shape[own] == 1 else operand.own_strides[own]
-    return 0
-
-
-cdef void keep(Iterator* it, PyObject* owned) noexcept:
-    it.temporaries[it.temporaries_count] = owned
-    it.temporaries_count += 1
-
-
-cdef int cast_small_inputs(Iterator* it) except -1:
-    """Casts inputs of 0 dimensions once, and those of 1 that `mark_small_inputs` found it to matter for."""
-    cdef int k
-    cdef Operand* operand
-    for k in range(it.nin):
-        operand = &it.operands[k]
-        if operand.buffered and operand.code >= WEAK_INT:
-            cast_constant(it, operand, FE_OVERFLOW)     # all that NumPy says of a Python scalar's cast
-    for k in range(it.nin):
-        operand = &it.operands[k]
-        if operand.buffered and operand.ndim == 0:
-            cast_constant(it, operand, FE_ALL_EXCEPT)
-        elif operand.buffered and operand.cast_whole:
-            cast_array(it, operand, it.loop.types[k])
-    return 0
-
-
-cdef int cast_constant(Iterator* it, Operand* operand, int reported) except -1:
-    """Brings a single value into the loop's type, in the iterator's scratch space; `reported` are the
-    floating-point flags that are blamed on the cast."""
-    cdef long double swapped[2]
-    cdef char* source = operand.data
-    cdef int size = element_size[operand.element]
-    if operand.swapped:
-        copy_swapped(source, 0, <char*>swapped, 0, 1, size, element_unit[operand.element])
-        source = <char*>swapped
-    operand.data = <char*>it.scratch[it.scratch_count]
-    it.scratch_count += 1
-    own_cast(operand.element, operand.loop_element)(source, 0, operand.data, 0, 1)
-    operand.element = operand.loop_element
-    operand.swapped = operand.buffered = False
-    return report_cast(it, reported)
-
-
-cdef int cast_array(Iterator* it, Operand* operand, int type_number) except -1:
-    """Replaces an operand of one dimension by a copy of it in the loop's type."""
-    cdef PyArray_Descr* dtype = dtype_of_code[type_number]
-    cdef PyObject* copy
-    cdef Operand source = operand[0]
-    Py_INCREF(<PyObject*>dtype)
-    if operand.swapped:
-        return replace_array(it, operand, PyArray_CastToType(operand.array, dtype, 0))
-    copy = PyArray_NewFromDescr(&PyArray_Type, dtype, 1, operand.shape, NULL, NULL, 0, NULL)
-    replace_array(it, operand, copy)
-    own_cast(source.element, source.loop_element)(
-        source.data, source.own_strides[0], operand.data, element_size[operand.element], operand.shape[0])
-    return report_cast(it, FE_ALL_EXCEPT)
-
-
-cdef int report_cast(Iterator* it, int reported) except -1:
-    cdef int status = fp_status(it.extended) if it.floating else 0
-    return fp_report(status & reported, b"cast", it.extended) if status else 0
-
-
-cdef int allocate_outputs(Iterator* it, NPY_ORDER order) except -1:
-    """Gives each output that was not given an array (or, without dimensions, room for a scalar)."""
-    cdef npy_intp shape[NPY_MAXDIMS]
-    cdef npy_intp strides[NPY_MAXDIMS]
-    cdef npy_intp* chosen_strides = NULL
-    cdef bint fortran = False
-    cdef int k, axis
-    cdef Operand* operand
-    for axis in range(it.ndim):
-        shape[axis] = it.shape[it.ndim - 1 - axis]
-    for k in range(it.nin, it.nin + it.nout):
-        operand = &it.operands[k]
-        if operand.array is not NULL:
-            continue
-        if it.ndim == 0:
-            operand.data = <char*>it.scratch[it.scratch_count]
-            it.scratch_count += 1
-            continue
-        if not all_in_order(it, order, &fortran):
-            output_strides(it, order, element_size[operand.element], strides)
-            chosen_strides = strides
-        replace_array(it, operand, PyArray_NewFromDescr(
-            &PyArray_Type, result_dtype(it, k), it.ndim, shape, chosen_strides, NULL, fortran, NULL))
-    return 0
-
-
-cdef PyArray_Descr* result_dtype(Iterator* it, int k) except NULL:
-    """A new reference to output k's dtype: the first input's own where the types agree, with its
-    metadata, as in NumPy; in native byte order."""
-    cdef PyArray_Descr* dtype = dtype_of_code[it.loop.types[k]]
-    cdef Operand* first = &it.operands[0]
-    if first.array is not NULL and first.code == it.loop.types[k]:
-        dtype = PyArray_DESCR(first.array)
-        if not is_native(dtype):
-            return PyArray_DescrNewByteorder(dtype, b"=")
-    Py_INCREF(<PyObject*>dtype)
-    return dtype
-
-
-cdef void clear(Iterator* it) noexcept:
-    """Gives back what `prepare` took."""
-    cdef int k
-    for k in range(it.temporaries_count):
-        Py_DECREF(it.temporaries[k])
-    it.temporaries_count = 0
+            it.floating and operand.element != operand.loop_element
+            and (arguments.dtype >= 0 or not is_integer_element(operand.element)))
 
 
 # ---------------------------------------------------------------- for Python
@@ -466,6 +275,7 @@ cdef class TensorIterator:
     dims : shape of the iteration after reordering and coalescing, outermost first
     strides : for each operand (inputs, outputs, mask) its steps in bytes along `dims`
     overlap : whether an input shares memory with out in a way that has to be copied
+    colliding : which inputs do, by number
     cast : for each operand, (from, to) dtypes where it is cast, else None
 
     >>> import numpy as np
@@ -483,6 +293,7 @@ cdef class TensorIterator:
     cdef readonly tuple strides
     cdef readonly tuple cast
     cdef readonly bint overlap
+    cdef readonly tuple colliding
 
     def __init__(self, *operands, LoopTable op=None, **keywords):
         cdef Iterator it
@@ -499,7 +310,7 @@ cdef class TensorIterator:
         if is_forced("numpy"):
             arguments.reason = Reason.FORCED
         self.path = "strided" if ours else "numpy"
-        self.dims = self.strides = self.cast = ()
+        self.dims = self.strides = self.cast = self.colliding = ()
         if ours:
             self.look(&it, &arguments)
             if not names and len(operands) == 2 and forcing == 0 and self.is_contiguous(op, operands):
@@ -509,8 +320,9 @@ cdef class TensorIterator:
     cdef bint is_contiguous(self, LoopTable op, tuple operands):
         cdef PyObject* x1 = PyTuple_GET_ITEM(<PyObject*>operands, 0)
         cdef PyObject* x2 = PyTuple_GET_ITEM(<PyObject*>operands, 1)
+        cdef npy_intp size
         return (is_plain_array(x1) and is_plain_array(x2)
-                and contiguous_set_up(&op.table, <PyArrayObject*>x1, <PyArrayObject*>x2) is not NULL)
+                and contiguous_set_up(&op.table, <PyArrayObject*>x1, <PyArrayObject*>x2, &size) is not NULL)
 
     cdef int look(self, Iterator* it, Arguments* arguments) except -1:
         cdef int k, axis
@@ -518,7 +330,8 @@ cdef class TensorIterator:
         self.shape = tuple([it.shape[it.ndim - 1 - axis] for axis in range(it.ndim)])
         self.ndim = it.ndim
         self.size = it.size
-        self.overlap = it.overlapping
+        self.colliding = tuple([k for k in range(it.nin) if it.operands[k].collides])
+        self.overlap = it.overlapping or len(self.colliding) > 0
         self.cast = tuple([cast_of(&it.operands[k], k < it.nin) for k in range(it.nin + it.nout)])
         order_dimensions(it)
         imagine_outputs(it, arguments.order)

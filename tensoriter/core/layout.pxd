@@ -7,5 +7,7 @@ cdef void order_dimensions(Iterator* it) noexcept nogil
 cdef void coalesce(Iterator* it) noexcept nogil
 cdef bint all_in_order(Iterator* it, NPY_ORDER order, bint* fortran) noexcept nogil
 cdef void output_strides(Iterator* it, NPY_ORDER order, npy_intp item_size, npy_intp* strides) noexcept nogil
+cdef bint is_plain_order(int ndim, npy_intp* shape, npy_intp* strides, npy_intp item_size,
+                         bint* fortran) noexcept nogil
 cdef bint overlaps_itself(Operand* operand) noexcept nogil
 cdef bint must_copy(Iterator* it, Operand* source, Operand* target) noexcept nogil

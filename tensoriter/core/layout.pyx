@@ -19,64 +19,57 @@ cdef inline npy_intp absolute(npy_intp x) noexcept nogil:
 cdef int broadcast(Iterator* it) noexcept nogil:
     """Sets the broadcast shape, its size and each operand's strides in it; a Reason where that fails.
 
-    An output takes part as it does in NumPy: it may be larger than the inputs, never smaller.
-    """
-    cdef int k, axis, reason
-    cdef Operand* operand
-    it.ndim = 0
-    for k in range(it.count):
-        if it.operands[k].ndim > it.ndim:
-            it.ndim = it.operands[k].ndim
-    for axis in range(it.ndim):
-        it.shape[axis] = 1
-    for k in range(it.count):
-        operand = &it.operands[k]
-        for axis in range(operand.ndim):
-            length = operand.shape[operand.ndim - 1 - axis]
-            if length != 1:
-                if it.shape[axis] != 1 and it.shape[axis] != length:
-                    return Reason.BROADCAST
-                it.shape[axis] = length
-    reason = set_size(it)
-    for k in range(it.count):
-        if not spread(it, &it.operands[k]) and it.nin <= k < it.nin + it.nout:
-            reason = Reason.OUT_SHAPE
-    return reason
-
-
-cdef int set_size(Iterator* it) noexcept nogil:
-    """The number of elements. Too many for an index is an error that NumPy words, unless there are none."""
-    cdef npy_intp largest = (<npy_intp>1 << (8 * sizeof(npy_intp) - 5))
-    cdef int axis
-    cdef bint too_large = False
-    it.size = 1
-    for axis in range(it.ndim):
-        if it.shape[axis] == 0:
-            it.size = 0
-            return Reason.NO_REASON
-        if it.size > largest // it.shape[axis]:
-            too_large = True
-        else:
-            it.size *= it.shape[axis]
-    return Reason.TOO_LARGE if too_large else Reason.NO_REASON
-
-
-cdef bint spread(Iterator* it, Operand* operand) noexcept nogil:
-    """Sets the operand's strides in the broadcast shape; False where it repeats, or lacks a dimension.
-
     A dimension of length 1 has stride 0 whatever its array says, as in nditer.
     """
-    cdef int axis
-    cdef bint whole = operand.ndim == it.ndim
+    cdef int k, axis, own
+    cdef npy_intp length, common
+    cdef Operand* operand
+    cdef bint too_large = False
+    it.ndim = 0
+    it.size = 1
+    for k in range(it.count):
+        it.ndim = max(it.ndim, it.operands[k].ndim)
     for axis in range(it.ndim):
-        own = operand.ndim - 1 - axis
-        operand.strides[axis] = 0
-        if own >= 0 and operand.shape[own] != 1:
-            operand.strides[axis] = operand.own_strides[own]
-        elif it.shape[axis] != 1:
-            whole = False
-    # An output to be allocated has no array, and no strides yet.
-    return whole or operand.array is NULL
+        common = 1
+        for k in range(it.count):
+            operand = &it.operands[k]
+            own = operand.ndim - 1 - axis
+            operand.strides[axis] = 0
+            if own >= 0 and operand.shape[own] != 1:
+                length = operand.shape[own]
+                operand.strides[axis] = operand.own_strides[own]
+                if common != length:
+                    if common != 1:
+                        return Reason.BROADCAST
+                    common = length
+        it.shape[axis] = common
+        too_large |= not multiply(&it.size, common)
+    for k in range(it.nin, it.nin + it.nout):
+        if it.operands[k].array is not NULL and not has_whole_shape(it, &it.operands[k]):
+            return Reason.OUT_SHAPE
+    return Reason.TOO_LARGE if too_large and it.size != 0 else Reason.NO_REASON
+
+
+cdef inline bint multiply(npy_intp* size, npy_intp length) noexcept nogil:
+    """False, and the size as it was, where the product could not be counted in bytes."""
+    cdef npy_intp small = <npy_intp>1 << (4 * sizeof(npy_intp) - 1)
+    cdef npy_intp largest = <npy_intp>1 << (8 * sizeof(npy_intp) - 7)
+    # The division, which is slow, is for numbers that call for it.
+    if (size[0] >= small or length >= small) and length > 0 and size[0] > largest // length:
+        return False
+    size[0] *= length
+    return True
+
+
+cdef bint has_whole_shape(Iterator* it, Operand* operand) noexcept nogil:
+    """An output may be larger than the inputs, never smaller: it is not broadcast itself."""
+    cdef int axis
+    if operand.ndim != it.ndim:
+        return False
+    for axis in range(it.ndim):
+        if operand.shape[it.ndim - 1 - axis] != it.shape[axis]:
+            return False
+    return True
 
 
 cdef void order_dimensions(Iterator* it) noexcept nogil:
@@ -215,6 +208,21 @@ cdef void output_strides(Iterator* it, NPY_ORDER order, npy_intp item_size, npy_
         item_size *= it.shape[axis]
 
 
+cdef bint is_plain_order(int ndim, npy_intp* shape, npy_intp* strides, npy_intp item_size,
+                         bint* fortran) noexcept nogil:
+    """Whether these are the strides that an array in C or in Fortran order has anyway."""
+    cdef int k
+    cdef npy_intp c_stride = item_size, f_stride = item_size
+    cdef bint c_order = True, f_order = True
+    for k in range(ndim):
+        f_order = f_order and strides[k] == f_stride
+        c_order = c_order and strides[ndim - 1 - k] == c_stride
+        f_stride *= shape[k]
+        c_stride *= shape[ndim - 1 - k]
+    fortran[0] = f_order and not c_order
+    return (c_order or f_order) and c_stride != 0
+
+
 cdef inline void extent(Operand* operand, npy_intp* low, npy_intp* high) noexcept nogil:
     """The bytes that the operand touches, as offsets from its data: low <= x < high."""
     cdef int axis
@@ -269,7 +277,7 @@ cdef bint must_copy(Iterator* it, Operand* source, Operand* target) noexcept nog
     cdef npy_intp distance = target.data - source.data
     if distance + target_low >= source_high or distance + target_high <= source_low:
         return False
-    if distance == 0 and element_size[source.element] == element_size[target.element]:
+    if distance == 0 and source.element == target.element and source.swapped == target.swapped:
         for axis in range(it.ndim):
             if source.strides[axis] != target.strides[axis]:
                 break

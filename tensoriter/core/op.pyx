@@ -5,23 +5,26 @@ anything is written.
 """
 import numpy as np
 
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject, PyObject_GenericSetAttr, PyTypeObject
 
 from tensoriter.core.arguments cimport Arguments, parse_arguments
 from tensoriter.core.array_api cimport (
-    _import_array, _import_umath, flags_of, is_plain_array, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS,
-    enable_vectorcall, npy_intp, Py_DECREF, Py_INCREF, Py_XDECREF, PyArray_BYTES, PyArray_Descr,
-    PyArray_DESCR, PyArray_DescrFromType, PyArray_DIMS, PyArray_NDIM, PyArray_NewFromDescr, PyArray_Pack,
-    PyArray_Scalar, PyArray_SIZE, PyArray_Type, PyArrayObject, PyObject_Vectorcall, PyTupleObject,
-    PyUFunc_GiveFloatingpointErrors, PyVectorcall_NARGS, steal,
+    _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, NPY_ARRAY_C_CONTIGUOUS,
+    NPY_ARRAY_F_CONTIGUOUS, npy_intp, Py_DECREF, Py_INCREF, Py_XDECREF, PyArray_BYTES, PyArray_Descr,
+    PyArray_DESCR, PyArray_DescrFromType, PyArray_DIMS, PyArray_NDIM, PyArray_Pack, PyArray_Scalar,
+    PyArrayObject, PyObject_Vectorcall, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTupleObject,
+    PyUnicode_InternFromString, PyVectorcall_NARGS, steal,
 )
-from tensoriter.core.dtypes cimport element_of, element_size, Loop, LoopTable
+from tensoriter.core.dtypes cimport Loop, LoopTable
 from tensoriter.core.for_each cimport for_each
-from tensoriter.core.fpstatus cimport fp_clear, fp_numpy_flags, fp_report, fp_status
+from tensoriter.core.fpstatus cimport fp_clear, fp_raises, fp_report, fp_status
+from tensoriter.core.freelist cimport new_array
 from tensoriter.core.iterator cimport (
-    clear, contiguous_set_up, Iterator, Operand, prepare, result_dtype, set_up, write_back,
+    contiguous_set_up, Iterator, Operand, set_up,
 )
 from tensoriter.core.paths cimport forcing, is_forced
+from tensoriter.core.prepare cimport clear, prepare, result_dtype, write_back
+from tensoriter.core.short_ways cimport accepts_output, new_scalar, Short, short_set_up
 
 from tensoriter.core.reasons import refusal
 
@@ -32,6 +35,8 @@ cdef enum:
     # Elements from which on other Python threads may run meanwhile: giving the interpreter away and
     # taking it back costs about 50 ns when nobody wants it.
     RELEASE_FROM = 16384
+
+cdef PyObject* OUT_KEYWORD = PyUnicode_InternFromString("out")
 
 
 # ---------------------------------------------------------------- the class
@@ -52,14 +57,15 @@ cdef class Op(LoopTable):
     def __init__(self, ufunc, bint alpha=False):
         name = ufunc.__name__
         self.encoded_name = name.encode()
+        self.name = self.encoded_name
         self._add_own_loops(self.encoded_name)
         if alpha:
             self.scaled = LoopTable(ufunc)
             self.scaled._add_own_loops(self.encoded_name + b"_scaled")
         self.vectorcall = <vectorcallfunc>call_op
-        self.__name__ = self.__qualname__ = name
-        self.__module__ = "tensoriter"
-        self.__doc__ = document(ufunc, alpha)
+        for attribute, value in (("__name__", name), ("__qualname__", name), ("__module__", "tensoriter"),
+                                 ("__doc__", document(ufunc, alpha))):
+            PyObject_GenericSetAttr(self, attribute, value)
 
     def __call__(self, *args, **kwargs):
         # What Op.__call__(op, ...) reaches; a call of the op itself goes through vectorcall.
@@ -70,6 +76,17 @@ cdef class Op(LoopTable):
 
     def __getattr__(self, name):
         return getattr(self.ufunc, name)
+
+    def __setattr__(self, name, value):
+        # As the ufunc's, an op's attributes are what they are; only its docstring may be replaced.
+        if name != "__doc__" and (name in ("__module__", "ufunc") or hasattr(self.ufunc, name)):
+            raise AttributeError(f"attribute {name!r} of tensoriter.{self.__name__} is not writable")
+        PyObject_GenericSetAttr(self, name, value)
+
+    @property
+    def __signature__(self):
+        from tensoriter.core.signatures import signature_of
+        return signature_of(self.ufunc, self.scaled is not None)
 
     def __dir__(self):
         return sorted({*super().__dir__(), *dir(self.ufunc)})
@@ -82,8 +99,9 @@ cdef class Op(LoopTable):
 
 
 def document(ufunc, alpha):
-    """The docstring of an op: its difference from the ufunc first, then the ufunc's own."""
-    lines = [f"numpy.{ufunc.__name__} with less overhead: the same signature, the same answers.", ""]
+    """The docstring of an op: the ufunc's own, and behind it what differs."""
+    lines = [ufunc.__doc__ or "", "", "In tensoriter", "-------------",
+             f"numpy.{ufunc.__name__} with less overhead: the same signature, the same answers."]
     if alpha:
         lines += [
             "Beyond NumPy's arguments it takes alpha=, a number: x1 + alpha * x2 in one pass, for every",
@@ -91,9 +109,8 @@ def document(ufunc, alpha):
             "(TypeError where that is not a same_kind cast, OverflowError for a Python int out of range).",
             "The product is rounded, then the sum, as in two separate operations; of a complex product",
             "each multiplication and each addition is rounded on its own.",
-            "",
         ]
-    return "\n".join(lines) + (ufunc.__doc__ or "")
+    return "\n".join(lines)
 
 
 def _enable_vectorcall():
@@ -108,36 +125,38 @@ _enable_vectorcall()
 # ---------------------------------------------------------------- the way of a call
 
 cdef object call_op(PyObject* self, PyObject* const* args, size_t count, PyObject* kwnames):
-    """The entry of every call. What the contiguous path needs is tested first and without detours."""
+    """The entry of every call. What two contiguous arrays need is tested first and without detours."""
     cdef Loop* loop
+    cdef npy_intp size
     if (kwnames is NULL and PyVectorcall_NARGS(count) == 2 and forcing == 0
             and is_plain_array(args[0]) and is_plain_array(args[1])):
-        loop = contiguous_set_up(&(<Op>self).table, <PyArrayObject*>args[0], <PyArrayObject*>args[1])
-        if loop is not NULL:
-            return call_contiguous(self, loop, <PyArrayObject*>args[0], <PyArrayObject*>args[1])
-    return call_general(<Op>self, args, count, kwnames)
+        loop = contiguous_set_up(&(<Op>self).table, <PyArrayObject*>args[0], <PyArrayObject*>args[1], &size)
+        if loop is not NULL and PyArray_NDIM(<PyArrayObject*>args[0]) > 0:
+            return call_contiguous(self, loop, <PyArrayObject*>args[0], <PyArrayObject*>args[1], size)
+    return call_short(self, args, count, kwnames)
 
 
-cdef inline object call_contiguous(PyObject* self, Loop* loop, PyArrayObject* x1, PyArrayObject* x2):
+cdef inline object call_contiguous(PyObject* self, Loop* loop, PyArrayObject* x1, PyArrayObject* x2,
+                                   npy_intp size):
     """Both operands from end to end, into a new array laid out as they are."""
-    cdef PyArray_Descr* dtype = PyArray_DESCR(x1)
     cdef int layout = flags_of(x1) & flags_of(x2) & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)
-    cdef npy_intp steps[3]
     cdef char* pointers[3]
-    cdef long double scalar[2]
-    cdef PyObject* result = NULL
-    cdef npy_intp size = PyArray_SIZE(x1)
-    steps[0] = steps[1] = steps[2] = element_size[element_of(dtype.type_num)]
+    cdef PyObject* result = new_array(PyArray_DESCR(x1), PyArray_NDIM(x1), PyArray_DIMS(x1),
+                                      layout == NPY_ARRAY_F_CONTIGUOUS)
+    if result is NULL:
+        return steal(NULL)
     pointers[0] = PyArray_BYTES(x1)
     pointers[1] = PyArray_BYTES(x2)
-    pointers[2] = <char*>scalar
-    if PyArray_NDIM(x1) > 0:
-        Py_INCREF(<PyObject*>dtype)
-        result = PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM(x1), PyArray_DIMS(x1), NULL, NULL,
-                                      layout == NPY_ARRAY_F_CONTIGUOUS, NULL)
-        if result is NULL:
-            return steal(NULL)
-        pointers[2] = PyArray_BYTES(<PyArrayObject*>result)
+    pointers[2] = PyArray_BYTES(<PyArrayObject*>result)
+    if run_raises(self, loop, pointers, size, loop.steps):
+        Py_DECREF(result)
+        return steal(NULL)
+    return steal(result)
+
+
+cdef inline bint run_raises(PyObject* self, Loop* loop, char** pointers, npy_intp size,
+                            npy_intp* steps) noexcept:
+    """Runs the loop once; whether errstate made an exception of what it did."""
     if loop.floating:
         fp_clear(loop.extended)
     if size >= RELEASE_FROM:
@@ -145,19 +164,47 @@ cdef inline object call_contiguous(PyObject* self, Loop* loop, PyArrayObject* x1
             loop.function(pointers, &size, steps, loop.data)
     else:
         loop.function(pointers, &size, steps, loop.data)
-    if loop.floating and fp_status(loop.extended):
-        if report(self, loop.extended) < 0:
-            Py_XDECREF(result)
+    return (loop.floating and fp_status(loop.extended)
+            and fp_raises(fp_status(loop.extended), (<Op>self).name, loop.extended))
+
+
+cdef object call_short(PyObject* self, PyObject* const* args, size_t count, PyObject* kwnames):
+    """The other short ways: (x1, x2), (x1, x2, out) and (x1, x2, out=out) of contiguous arrays and scalars."""
+    cdef Short way
+    cdef Py_ssize_t given = PyVectorcall_NARGS(count)
+    cdef PyObject* out = NULL
+    if kwnames is not NULL and PyTuple_GET_SIZE(kwnames) == 1 and given == 2:
+        given = 3 if PyTuple_GET_ITEM(kwnames, 0) is OUT_KEYWORD else 0
+    elif kwnames is not NULL:
+        given = 0
+    if given == 3:
+        out = args[2]
+    if (forcing == 0 and (given == 2 or (given == 3 and is_plain_array(out)))
+            and short_set_up(&way, &(<Op>self).table, args[0], args[1])):
+        if out is NULL:
+            return short_result(self, &way)
+        if accepts_output(&way, <PyArrayObject*>out):
+            if run_raises(self, way.loop, way.pointers, way.size, way.steps):
+                return steal(NULL)
+            return <object>out
+    return call_general(<Op>self, args, count, kwnames)
+
+
+cdef inline object short_result(PyObject* self, Short* way):
+    """The result of a short way: a new array laid out as the operands are, or, of 0-d ones, a scalar."""
+    cdef int layout = way.layout & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)
+    cdef PyObject* result = NULL
+    way.pointers[2] = <char*>way.value
+    if PyArray_NDIM(way.like) > 0:
+        result = new_array(way.dtype, PyArray_NDIM(way.like), PyArray_DIMS(way.like),
+                           layout == NPY_ARRAY_F_CONTIGUOUS)
+        if result is NULL:
             return steal(NULL)
-    return steal(result) if result is not NULL else PyArray_Scalar(scalar, dtype, NULL)
-
-
-cdef int report(PyObject* self, bint extended) noexcept:
-    """Reports the floating-point flags of this moment; -1 with an exception set where errstate raises."""
-    cdef const char* name = (<Op>self).encoded_name
-    fp = fp_status(extended)
-    fp_clear(extended)
-    return PyUFunc_GiveFloatingpointErrors(name, fp_numpy_flags(fp))
+        way.pointers[2] = PyArray_BYTES(<PyArrayObject*>result)
+    if run_raises(self, way.loop, way.pointers, way.size, way.steps):
+        Py_XDECREF(result)
+        return steal(NULL)
+    return steal(result) if result is not NULL else new_scalar(way.dtype.type_num, way.value, way.dtype)
 
 
 cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* kwnames):
@@ -187,7 +234,7 @@ cdef object run(Op op, Iterator* it, Arguments* arguments, void* data):
         if it.floating:
             status = fp_status(it.extended)
             if status:
-                fp_report(status, op.encoded_name, it.extended)
+                fp_report(status, op.name, it.extended)
         if it.overlapping:
             write_back(it)
         if it.nout == 1:

@@ -7,6 +7,7 @@
 
 #include "arithmetic.h"
 #include "casts.h"
+#include "swap.h"
 
 static int supported(void) { return ISA_SUPPORTED; }
 
@@ -15,4 +16,5 @@ static int supported(void) { return ISA_SUPPORTED; }
 #define TEXT_EXPANDED(a) #a
 #define TEXT(a) TEXT_EXPANDED(a)
 
-const instruction_set JOIN(instruction_set_, ISA) = {TEXT(ISA), supported, loops, casts};
+const instruction_set JOIN(instruction_set_, ISA) = {TEXT(ISA), supported, loops, casts,
+                                                        swap_copy};

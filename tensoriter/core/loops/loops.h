@@ -33,13 +33,20 @@ typedef struct {
     loop_function function;
 } loop_entry;
 
-/* One instruction set: its name, whether this CPU has it, its loops and its casts. A table ends
-   with a NULL op. casts[source][target] is NULL where the cast is left to NumPy. */
+/* Copies n elements of item_size bytes with the bytes of each unit of unit_size reversed (a complex
+   element is two units). Reads and writes need no alignment. */
+typedef void (*swap_function)(const char *source, npy_intp source_step, char *target,
+                              npy_intp target_step, npy_intp n, int item_size, int unit_size);
+
+/* One instruction set: its name, whether this CPU has it, its loops, its casts and its change of byte
+   order. A table of loops ends with a NULL op. casts[source][target] is NULL where the cast is left to
+   NumPy. */
 typedef struct {
     const char *name;
     int (*supported)(void);
     const loop_entry *loops;
     const cast_function (*casts)[ELEMENT_TYPES];
+    swap_function swap;
 } instruction_set;
 
 extern const instruction_set instruction_set_baseline;
@@ -57,10 +64,5 @@ const char *const *built_instruction_sets(void);
 
 /* NULL where the op has no loop of ours for that type. */
 loop_function find_loop(const instruction_set *set, const char *op, enum element_type type);
-
-/* Copies n elements of item_size bytes with the bytes of each unit of unit_size reversed (a complex
-   element is two units). Reads and writes need no alignment. */
-void swap_copy(const char *source, npy_intp source_step, char *target, npy_intp target_step,
-               npy_intp n, int item_size, int unit_size);
 
 #endif

@@ -4,12 +4,13 @@ import os
 from tensoriter.core.array_api cimport npy_intp
 
 cdef extern from "loops.h":
+    ctypedef void (*swap_function)(const char*, npy_intp, char*, npy_intp, npy_intp, int, int) noexcept nogil
     ctypedef struct instruction_set:
         const char* name
+        swap_function swap
     const instruction_set* choose_instruction_set(const char* limit) nogil
     const char* const* built_instruction_sets() nogil
     loop_function find_loop(const instruction_set*, const char* op, element_type) nogil
-    void swap_copy(const char*, npy_intp, char*, npy_intp, npy_intp, int, int) noexcept nogil
 
 cdef extern from *:
     """
@@ -37,7 +38,7 @@ cdef cast_function own_cast(int source, int target) noexcept nogil:
 cdef void copy_swapped(const char* source, npy_intp source_step, char* target, npy_intp target_step,
                        npy_intp n, int item_size, int unit_size) noexcept nogil:
     """Copies n elements with the byte order of each unit reversed."""
-    swap_copy(source, source_step, target, target_step, n, item_size, unit_size)
+    chosen.swap(source, source_step, target, target_step, n, item_size, unit_size)
 
 
 def instruction_sets():

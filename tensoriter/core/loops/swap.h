@@ -1,8 +1,5 @@
-/* Byte order: elements of the other order are copied into native ones, block by block. */
-#include "loops.h"
-
-#include <stdint.h>
-#include <string.h>
+/* Byte order, expanded once for each instruction set: elements of the other order are copied into native
+   ones, or back, block by block. */
 
 static inline uint16_t reverse2(uint16_t x) { return (uint16_t)((x >> 8) | (x << 8)); }
 
@@ -16,18 +13,29 @@ static inline uint64_t reverse8(uint64_t x)
     return ((uint64_t)reverse4((uint32_t)x) << 32) | reverse4((uint32_t)(x >> 32));
 }
 
-/* One loop for each way that units make up an element; `units` is 1, or 2 for a complex element.
-   memcpy is how C reads an unaligned integer; it costs one move. */
+/* Elements of one unit, or of two (complex). Without gaps both are a plain run of units, which compilers
+   turn into byte shuffles. memcpy is how C reads an unaligned integer; it costs one move. */
 #define SWAP_LOOP(NAME, TYPE, REVERSE)                                                             \
-    static void NAME(const char *source, npy_intp source_step, char *target,                       \
-                     npy_intp target_step, npy_intp n, int units)                                  \
+    ISA_TARGET static void NAME(const char *source, npy_intp source_step, char *target,            \
+                                npy_intp target_step, npy_intp n, int units)                       \
     {                                                                                              \
+        const npy_intp size = sizeof(TYPE), element = units * size;                                \
+        TYPE x;                                                                                    \
+        if (source_step == element && target_step == element) {                                    \
+            n *= units;                                                                            \
+            INDEPENDENT for (npy_intp i = 0; i < n; i++)                                           \
+            {                                                                                      \
+                memcpy(&x, source + i * size, sizeof(x));                                          \
+                x = REVERSE(x);                                                                    \
+                memcpy(target + i * size, &x, sizeof(x));                                          \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
         for (npy_intp i = 0; i < n; i++) {                                                         \
             for (int unit = 0; unit < units; unit++) {                                             \
-                TYPE x;                                                                            \
-                memcpy(&x, source + i * source_step + unit * (int)sizeof(x), sizeof(x));           \
+                memcpy(&x, source + i * source_step + unit * size, sizeof(x));                     \
                 x = REVERSE(x);                                                                    \
-                memcpy(target + i * target_step + unit * (int)sizeof(x), &x, sizeof(x));           \
+                memcpy(target + i * target_step + unit * size, &x, sizeof(x));                     \
             }                                                                                      \
         }                                                                                          \
     }
@@ -51,8 +59,8 @@ static void swap_bytewise(const char *source, npy_intp source_step, char *target
     }
 }
 
-void swap_copy(const char *source, npy_intp source_step, char *target, npy_intp target_step,
-               npy_intp n, int item_size, int unit_size)
+static void swap_copy(const char *source, npy_intp source_step, char *target, npy_intp target_step,
+                      npy_intp n, int item_size, int unit_size)
 {
     const int units = item_size / unit_size;
     switch (unit_size) {

@@ -1,0 +1,171 @@
+"""The short ways: calls of which one look at the operands tells all there is to know.
+
+Each operand is an array that is walked from end to end, or a single value that stays; all arrays have one
+dtype, one shape and one order. No temporary and no Python object is made but the result.
+"""
+from cpython.object cimport PyObject, PyTypeObject
+
+from tensoriter.core.array_api cimport (
+    flags_of, is_native, is_plain_array, NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS,
+    NPY_ARRAY_WRITEABLE, npy_intp, Py_TYPE, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS,
+    PyArray_NDIM, PyArrayObject, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongLongAndOverflow,
+    PyLong_CheckExact,
+)
+from tensoriter.core.dtypes cimport (
+    element_of, element_size, integer_fits, is_integer_element, Loop, LoopTableState, scalar_types_by_number,
+    TYPE_NUMBERS,
+)
+from tensoriter.core.iterator cimport contiguous_set_up
+from tensoriter.core.loops.table cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64
+
+cdef extern from "scalars.h":
+    char* scalar_value(PyObject*) nogil
+    object new_scalar(int type_number, const void* value, PyArray_Descr* dtype)
+
+cdef extern from "<math.h>":
+    bint isinf(double) nogil
+
+cdef struct Short:
+    Loop* loop
+    npy_intp size
+    PyArrayObject* like         # the array that gives the result its dtype, shape and order
+    PyArray_Descr* dtype
+    int layout                  # C and F flags that all arrays share
+    char* pointers[3]
+    npy_intp steps[3]
+    long double value[2]        # of a Python scalar, in the loop's type
+
+
+cdef inline npy_intp size_of(PyArrayObject* array) noexcept nogil:
+    """The number of elements (NumPy's own function for it is a call)."""
+    cdef npy_intp size = 1
+    cdef int k
+    for k in range(PyArray_NDIM(array)):
+        size *= PyArray_DIMS(array)[k]
+    return size
+
+
+cdef inline bint short_set_up(Short* way, LoopTableState* table, PyObject* x1, PyObject* x2) noexcept:
+    """Whether the operands can go a short way, and then all but the output."""
+    cdef PyArrayObject* a = <PyArrayObject*>x1
+    cdef PyArrayObject* b = <PyArrayObject*>x2
+    if is_plain_array(x1):
+        if is_plain_array(x2):
+            way.loop = contiguous_set_up(table, a, b, &way.size)
+            if way.loop is NULL:
+                return False
+            way.like = a
+            way.dtype = PyArray_DESCR(a)
+            way.layout = flags_of(a) & flags_of(b)
+            way.pointers[0] = PyArray_BYTES(a)
+            way.pointers[1] = PyArray_BYTES(b)
+            way.steps[0] = way.steps[1] = way.steps[2] = way.loop.steps[2]
+            return True
+        return with_value(way, table, a, x2, 1)
+    return is_plain_array(x2) and with_value(way, table, b, x1, 0)
+
+
+cdef inline bint with_value(Short* way, LoopTableState* table, PyArrayObject* array, PyObject* value,
+                            int place) noexcept:
+    """An array with a NumPy scalar of its dtype, or a Python number that its dtype takes (`place`: which
+    operand that is)."""
+    cdef PyArray_Descr* dtype = PyArray_DESCR(array)
+    cdef int flags = flags_of(array)
+    if <unsigned int>dtype.type_num >= TYPE_NUMBERS or not is_native(dtype):
+        return False
+    if not flags & NPY_ARRAY_ALIGNED or not flags & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS):
+        return False
+    way.loop = table.same_type[dtype.type_num]
+    if way.loop is NULL:
+        return False
+    if Py_TYPE(value) is scalar_types_by_number[dtype.type_num]:
+        way.pointers[place] = scalar_value(value)
+    elif convert_number(way.value, value, element_of(dtype.type_num)):
+        way.pointers[place] = <char*>way.value
+    else:
+        return False
+    way.like = array
+    way.size = size_of(array)
+    way.dtype = dtype
+    way.layout = flags
+    way.pointers[1 - place] = PyArray_BYTES(array)
+    way.steps[1 - place] = way.steps[2] = way.loop.steps[2]
+    way.steps[place] = 0
+    return True
+
+
+cdef inline bint convert_number(void* target, PyObject* value, int element) noexcept:
+    """Writes a Python float or int as an element of that type; False where the general set-up has to look
+    (another dtype would come out, the value does not fit, or the cast overflows)."""
+    cdef int overflow = 0
+    cdef long long integer
+    cdef double real
+    if PyFloat_CheckExact(value):
+        real = PyFloat_AS_DOUBLE(value)
+    elif PyLong_CheckExact(value):
+        integer = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow:
+            return False
+        if is_integer_element(element):
+            return write_integer(target, integer, element)
+        real = <double>integer
+        if element == FLOAT32 or element == COMPLEX64:
+            # Rounded once, from the integer itself.
+            (<float*>target)[0] = <float>integer
+            (<float*>target)[1] = 0
+            return True
+    else:
+        return False
+    if element == FLOAT64 or element == COMPLEX128:
+        (<double*>target)[0] = real
+        (<double*>target)[1] = 0
+        return True
+    if element == FLOAT32 or element == COMPLEX64:
+        (<float*>target)[0] = <float>real
+        (<float*>target)[1] = 0
+        return not isinf((<float*>target)[0]) or isinf(real)
+    return False
+
+
+cdef inline bint write_integer(void* target, long long value, int element) noexcept:
+    """False for bool, with which an int promotes, and out of range."""
+    cdef int size = element_size[element]
+    if element == 0 or not integer_fits(value, element):
+        return False
+    if size == 8:
+        (<long long*>target)[0] = value
+    elif size == 4:
+        (<int*>target)[0] = <int>value
+    elif size == 2:
+        (<short*>target)[0] = <short>value
+    else:
+        (<signed char*>target)[0] = <signed char>value
+    return True
+
+
+cdef inline bint accepts_output(Short* way, PyArrayObject* out) noexcept:
+    """Whether the result can be written into `out` as it stands: like the operands, and either exactly
+    one of them or apart from both."""
+    cdef int ndim = PyArray_NDIM(out)
+    cdef int k
+    cdef int flags = flags_of(out)
+    cdef npy_intp bytes, apart
+    if PyArray_DESCR(out) is not way.dtype or ndim != PyArray_NDIM(way.like):
+        return False
+    if not flags & NPY_ARRAY_WRITEABLE or not flags & NPY_ARRAY_ALIGNED:
+        return False
+    if not flags & way.layout & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS):
+        return False
+    for k in range(ndim):
+        if PyArray_DIMS(out)[k] != PyArray_DIMS(way.like)[k]:
+            return False
+    way.pointers[2] = PyArray_BYTES(out)
+    bytes = way.size * way.steps[2]
+    for k in range(2):
+        apart = way.pointers[2] - way.pointers[k]
+        if way.steps[k] == 0:
+            if apart + bytes > 0 and apart < way.steps[2]:
+                return False
+        elif apart != 0 and -bytes < apart < bytes:
+            return False
+    return True
