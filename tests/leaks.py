@@ -85,7 +85,7 @@ CASES = {
     "strided, dtypes": (200_000, lambda: add(X, D, dtype="f8", order="F")),
     "strided, casts": (200_000, lambda: add(D, D[:1], dtype="f4")),
     "strided, swapped": (200_000, lambda: add(SWAPPED, ZEROS, out=SWAPPED)),
-    "strided, out": (200_000, lambda: (add(X, ZEROS, out=X), add(X, Y, D), add(X, ZEROS, out=(X,)))),
+    "strided, out": (200_000, lambda: (add(X, ZEROS, out=X), add(X, Y, D), add(X, Y, out=(D,)))),
     "strided, overlap": (200_000, lambda: add(X[1:], 1, out=X[:-1])),
     "strided, where": (200_000, lambda: add(X, ZEROS, where=MASK, out=X)),
     "strided, forced": (200_000, lambda: forced("strided", X, Y)),
@@ -182,8 +182,9 @@ def leaks_of(name) -> list[str]:
     before, blocks_before, bytes_before = state()
     call_often(call, times)
     after, blocks, size = state()
-    found = [f"{thing}: {before[thing]} references before, {after[thing]} after"
-             for thing in before if abs(before[thing] - after[thing]) > REFERENCES_ALLOWED]  # fmt: skip
+    moved = {thing: after[thing] - before[thing] for thing in before}
+    found = [f"{more:+} references to {thing}" for thing, more in moved.items()
+             if abs(more) > REFERENCES_ALLOWED]  # fmt: skip
     if blocks - blocks_before > BLOCKS_ALLOWED:
         found.append(f"{blocks - blocks_before} more blocks of memory")
     if size - bytes_before > BYTES_ALLOWED:

@@ -1,4 +1,4 @@
-"""NumPy's rules, each by itself, and bugs that were each reported once to some library.
+"""NumPy's rules, each by itself.
 
 Every call is compared with np.add in all that the oracle sees; the literals say what the rule is.
 """
@@ -58,12 +58,16 @@ class TestWeakScalars:
 
     @pytest.mark.parametrize(("array", "strong", "dtype"), [
         (F4, np.float64(1.5), "f8"), (F4, np.array(1.5), "f8"), (F4, [1.5, 1.5], "f8"),
-        (F4, np.float32(1.5), "f4"), (U1, [1, 1], "i8"), (U1, IntOf(1), "i8"),
+        (F4, np.float32(1.5), "f4"), (U1, [1, 1], "i8"),
         (U1, np.uint8(1), "u1"), (U1, np.int8(1), "i2"), (U1, np.True_, "u1"),
     ])  # fmt: skip
     def test_strong(self, array, strong, dtype):
         gives(dtype, array + np.asarray(strong), array, strong)
         gives(dtype, array + np.asarray(strong), strong, array)
+
+    def test_subclass_of_int_is_strong(self):
+        newer = np.lib.NumpyVersion(np.__version__) >= "2.4.0"  # in 2.0 it is weak
+        assert add(U1, IntOf(1)).value.dtype == (np.int64 if newer else np.uint8)
 
     def test_zero_dimensional_array_takes_weak_scalar(self):
         gives("f4", 2.5, np.array(1, "f4"), 1.5)
@@ -276,7 +280,8 @@ class TestFloatingPointStatus:
 
     @pytest.mark.parametrize("mode", ["ignore", "warn", "raise", "call", "log", "print"])
     def test_errstate_of_the_call(self, mode):
-        for x in (np.array([MAX["d"]]), np.float64(MAX["d"]), np.array([[MAX["d"]] * 3] * 2)[:, ::2]):
+        top = np.full((2, 3), MAX["d"])
+        for x in (top[0, :1], top[0, 0], top[:, ::2]):
             outcome = add(x, x, errstate={"all": mode})
             assert bool(outcome.warned) == (mode == "warn")
             assert (outcome.error is FloatingPointError) == (mode == "raise")
@@ -431,7 +436,8 @@ class TestLayoutOfOperands:
         x = np.array([1, 2, 3], swapped(code))
         assert gives(code, [2, 4, 6], x, x).dtype.isnative
         assert gives(code, [2, 3, 4], x, 1).dtype.isnative
-        assert not gives(swapped(code), [2, 4, 6], x, x, out=np.zeros(3, swapped(code))).dtype.isnative
+        out = np.zeros(3, swapped(code))
+        assert not gives(swapped(code), [2, 4, 6], x, x, out=out).dtype.isnative
 
     def test_misaligned(self):
         x = laid_out(np.arange(5.0), offset=3)
@@ -532,65 +538,3 @@ class TestKeywords:
 
     def test_operands_are_positional(self):
         refuses(TypeError, x1=1, x2=2)
-
-
-class TestReportedOnce:
-    """Bugs that were each reported to some array library."""
-
-    def test_reversed_in_place(self):
-        x = np.arange(5)[::-1]
-        outcome = add(x[1:], x[:-1], out=x[1:])
-        np.testing.assert_array_equal(outcome.value, [7, 5, 3, 1])
-        tensoriter.add(x[1:], x[:-1], out=x[1:])
-        np.testing.assert_array_equal(x, [4, 7, 5, 3, 1])
-
-    def test_big_endian_ones(self):
-        ones = np.ones(3, ">f4")
-        assert gives("f4", [2.0] * 3, ones, ones).dtype.isnative
-
-    def test_strided_float32_plus_one(self):
-        gives("f4", [1, 3], np.arange(4, dtype="f4")[::2], 1)
-
-    def test_int32_wraps(self):
-        gives("i4", [-(2**31)] * 2, np.full(2, 2**31 - 1, "i4"), np.ones(2, "i4"))
-        gives("i4", [-(2**31)] * 2, np.full(2, 2**31 - 1, "i4"), 1)
-
-    def test_uint8_plus_300(self):
-        refuses(OverflowError, U1, 300)
-
-    def test_uint64_plus_int64(self):
-        gives("f8", [3.0, 5.0], np.array([1, 2], "u8"), np.array([2, 3], "i8"))
-
-    def test_float16_rounds_or_overflows(self):
-        top = np.array([65504], "e")
-        gives("e", [65504], top, np.array([15], "e"), errstate=WARN)
-        outcome = add(top, np.array([16], "e"), errstate=WARN)
-        assert outcome.value == np.inf
-        assert outcome.texts == ["overflow encountered in add"]
-
-    def test_nan_is_no_error(self):
-        outcome = add(np.array([np.nan]), np.ones(1), errstate=RAISE)
-        assert outcome.error is None
-        refuses(FloatingPointError, np.array([np.inf]), np.array([-np.inf]), errstate=RAISE)
-
-    def test_result_does_not_fit_0d_out(self):
-        refuses(ValueError, 1.0, [1.0, 2.0], out=np.empty(()))
-
-    def test_empty_broadcast(self):
-        outcome = add(np.zeros(()), np.zeros((0, 2, 2)))
-        assert outcome.value.shape == (0, 2, 2)
-        assert add(np.zeros((2, 1)), np.zeros((0, 1))).error is ValueError
-
-    def test_0d_with_0d(self):
-        x = np.array(1.5)
-        assert type(add(x, x).value) is np.float64
-        out = np.array(0.0)
-        assert tensoriter.add(x, x, out=out) is out
-        assert out == 3.0
-
-    def test_strides_of_the_result(self):
-        f = np.ones((2, 3), order="F")
-        assert add(f, f).value.strides == (8, 16)
-        # Laid out (2, 3, 4) and seen as (3, 4, 2): the result keeps that order of axes.
-        x = np.ones((2, 3, 4)).transpose(1, 2, 0)
-        assert add(x, x).value.strides == (32, 8, 96)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-# Expressions, evaluated in two processes: one that imports tensoriter after NumPy, one that does not.
+# Expressions, evaluated in two processes: one imports tensoriter after NumPy, one does not.
 OBSERVATIONS = {
     "threads": "sorted(thread.name for thread in threading.enumerate())",
     "threads unknown to Python": "entries('/proc/self/task')",

@@ -88,8 +88,9 @@ class TestPaths:
 
 class TestAttributes:
     @pytest.mark.parametrize(("x1", "x2"), [
-        (A, A), (A, A[0]), (A, 1), (A[:1], A[:, :1]), (np.ones(0), 1), (1, 2.0), (A.astype("f4"), 1),
-        (np.ones(2, "u8"), np.ones(2, "i8")), (SWAPPED, 1), (np.array(1), np.float32(2)),
+        (A, A), (A, A[0]), (A, 1), (A[:1], A[:, :1]), (np.ones(0), 1), (1, 2.0),
+        (A.astype("f4"), 1), (np.ones(2, "u8"), np.ones(2, "i8")), (SWAPPED, 1),
+        (np.array(1), np.float32(2)),
     ])  # fmt: skip
     def test_result(self, x1, x2):
         iterator, expected = TensorIterator(x1, x2), np.add(x1, x2)

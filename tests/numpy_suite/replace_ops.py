@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-# While these are imported they need NumPy's own ufuncs, so they come before any is replaced:
-# numpy.ma keys tables by them, numpy.random checks their size, _rational_tests adds C loops to them.
+# While these are imported they need NumPy's own ufuncs, so they come before any is replaced: ma
+# keys tables by them, random checks their size, _rational_tests registers C loops with them.
 import numpy.ma  # isort: skip
 import numpy.random  # isort: skip
 import numpy._core._rational_tests  # isort: skip
