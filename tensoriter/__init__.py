@@ -5,6 +5,7 @@
 array([4., 6.])
 """
 
+from tensoriter.core.freelist import free_list
 from tensoriter.core.iterator import TensorIterator
 from tensoriter.core.op import Op
 from tensoriter.core.paths import force_path
@@ -12,4 +13,4 @@ from tensoriter.explain import Explanation, explain, info
 from tensoriter.ops import add
 
 __version__ = "0.1.0"
-__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "info"]
+__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "free_list", "info"]

@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 __version__: str
-__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "info"]
+__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "free_list", "info"]
 
 _Path = Literal["contiguous", "strided", "numpy"]
 _Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
@@ -80,7 +80,48 @@ class Op:
         alpha: complex | np.number[Any] = ...,
     ) -> Any: ...
 
+    def bind(
+        self, x1: npt.ArrayLike, x2: npt.ArrayLike, out: _Array | None = ...
+    ) -> _BoundCall: ...
+
 add: Op
+
+@final
+class _BoundCall:
+    @overload
+    def __call__(self) -> _Array: ...
+    @overload
+    def __call__(self, x1: npt.ArrayLike, x2: npt.ArrayLike, /) -> Any: ...
+
+class _FreeListInfo(TypedDict):
+    hits: int
+    misses: int
+    entries: int
+    bytes: int
+    large_entries: int
+    large_bytes: int
+
+class _FreeListLimits(TypedDict):
+    entries: int
+    bytes: int
+    large_entries: int
+    large_bytes: int
+
+@final
+class _FreeList:
+    enabled: bool
+    def info(self) -> _FreeListInfo: ...
+    def clear(self) -> None: ...
+    def limit(
+        self,
+        *,
+        entries: int | None = ...,
+        bytes: int | None = ...,
+        large_entries: int | None = ...,
+        large_bytes: int | None = ...,
+    ) -> _FreeListLimits: ...
+
+free_list: _FreeList
 
 @final
 class TensorIterator:
@@ -114,6 +155,8 @@ class TensorIterator:
     def cast(self) -> tuple[tuple[str, str] | None, ...]: ...
     @property
     def overlap(self) -> bool: ...
+    @property
+    def colliding(self) -> tuple[int, ...]: ...
 
 @final
 class Explanation:

@@ -11,10 +11,13 @@ import tensoriter
 
 MODULES = [
     "tensoriter",
+    "tensoriter.core.bound",
+    "tensoriter.core.freelist",
     "tensoriter.core.iterator",
     "tensoriter.core.loops.table",
     "tensoriter.core.op",
     "tensoriter.core.paths",
+    "tensoriter.core.signatures",
     "tensoriter.explain",
     "tensoriter.timing",
     "tensoriter.verify",

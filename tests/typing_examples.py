@@ -26,6 +26,17 @@ def looks() -> str:
     return f"{explanation.path} {iterator.path} {len(steps)} {len(built)}"
 
 
+def state() -> int:
+    x = np.ones(3)
+    step = tensoriter.add.bind(x, 1.0, out=x)
+    result: npt.NDArray[Any] = step()
+    step(result, x)
+    tensoriter.free_list.enabled = True
+    tensoriter.free_list.clear()
+    return tensoriter.free_list.limit()["entries"] - tensoriter.free_list.info()["entries"]
+
+
 def test_examples_run() -> None:
+    assert state() >= 0
     assert sums().tolist() == [2.0, 4.0, 6.0, 8.0]
     assert looks().startswith("strided strided 3")

@@ -43,5 +43,7 @@ cdef struct Arguments:
     Reason reason
     int reason_operand                  # which operand the reason speaks of
 
+cdef PyObject* OUT_KEYWORD      # the interned name, as calls bring it
+
 cdef bint parse_arguments(Arguments* arguments, PyObject* const* args, Py_ssize_t count,
                           PyObject* kwnames) noexcept

@@ -5,9 +5,10 @@ in its own words. Every value kept is borrowed from the caller.
 """
 from tensoriter.core.array_api cimport (
     _import_array, is_native, is_plain_array, NPY_BOOL, NPY_KEEPORDER, NPY_SAME_KIND_CASTING,
-    NPY_UNSAFE_CASTING, Py_DECREF, Py_False, Py_None, Py_True, PyArray_CastingConverter, PyArray_Descr, PyArray_DescrCheck,
-    PyArray_DescrConverter, PyArray_OrderConverter, PyArrayObject, PyErr_Clear, PyTuple_CheckExact,
-    PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyUnicode_Compare, PyUnicode_InternFromString, type_number_of,
+    NPY_UNSAFE_CASTING, Py_DECREF, Py_False, Py_None, Py_True, PyArray_CastingConverter, PyArray_Descr,
+    PyArray_DescrCheck, PyArray_DescrConverter, PyArray_OrderConverter, PyArrayObject, PyErr_Clear,
+    PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyUnicode_Compare, PyUnicode_InternFromString,
+    type_number_of,
 )
 from tensoriter.core.dtypes cimport element_of
 
@@ -31,6 +32,9 @@ keyword_names[ORDER] = PyUnicode_InternFromString("order")
 keyword_names[DTYPE] = PyUnicode_InternFromString("dtype")
 keyword_names[SUBOK] = PyUnicode_InternFromString("subok")
 keyword_names[ALPHA] = PyUnicode_InternFromString("alpha")
+
+
+cdef PyObject* OUT_KEYWORD = keyword_names[OUT]
 
 
 cdef inline int find_keyword(PyObject* name) noexcept:

@@ -18,38 +18,61 @@ cdef struct Blocks:
 
 cdef void for_each(Iterator* it, void* data) noexcept nogil:
     """Runs it.loop over every element. All decisions have been taken, all memory is there."""
+    cdef char* pointers[MAX_OPERANDS]
+    cdef int k
+    for k in range(it.count):
+        pointers[k] = it.operands[k].data
+    for_each_from(it, pointers, data)
+
+
+cdef void for_each_from(Iterator* it, char** pointers, void* data) noexcept nogil:
+    """The same from other first elements on, which are moved along; the iterator is only read."""
     cdef int k
     cdef bint buffered = False
-    for k in range(it.nin + it.nout):
-        buffered |= it.operands[k].buffered
     if it.size == 0:
         return
+    for k in range(it.nin + it.nout):
+        buffered |= it.operands[k].buffered
     if buffered:
-        for_each_buffered(it, data)
+        walk_buffered(it, pointers, data)
+    elif it.masked or it.dims_count > 2:
+        walk(it, NULL, pointers, data)
     else:
-        walk(it, NULL, data)
+        walk_rows(it, pointers, data)
 
 
-cdef void for_each_buffered(Iterator* it, void* data) noexcept nogil:
+cdef void walk_rows(Iterator* it, char** pointers, void* data) noexcept nogil:
+    """Up to two dimensions with nothing to cast: what most small operands come to."""
+    cdef npy_intp steps[MAX_OPERANDS]
+    cdef npy_intp n = it.dims[0], rows = 1
+    cdef int k, count = it.nin + it.nout
+    if it.dims_count == 2:
+        rows = it.dims[1]
+    for k in range(count):
+        steps[k] = it.operands[k].steps[0]
+    while True:
+        it.loop.function(pointers, &n, steps, data)
+        rows -= 1
+        if rows == 0:
+            return
+        for k in range(count):
+            pointers[k] += it.operands[k].steps[1]
+
+
+cdef void walk_buffered(Iterator* it, char** pointers, void* data) noexcept nogil:
     cdef Blocks blocks      # on the stack: 72 KB, touched only as far as it is used
     cdef int k, widest = 1
     for k in range(it.nin + it.nout):
         widest = max(widest, element_size[it.operands[k].element])
         widest = max(widest, element_size[it.operands[k].loop_element])
     blocks.length = sizeof(blocks.swapped) // widest
-    walk(it, &blocks, data)
+    walk(it, &blocks, pointers, data)
 
 
-cdef void walk(Iterator* it, Blocks* blocks, void* data) noexcept nogil:
+cdef void walk(Iterator* it, Blocks* blocks, char** pointers, void* data) noexcept nogil:
     """Calls `run` for each run along the innermost dimension, stepping through the others as an odometer."""
-    cdef char* pointers[MAX_OPERANDS]
     cdef npy_intp counters[NPY_MAXDIMS]
     cdef int k, d
-    for k in range(it.count):
-        pointers[k] = it.operands[k].data
-    if blocks is NULL and not it.masked and it.dims_count <= 2:
-        walk_rows(it, pointers, data)
-        return
     for d in range(it.dims_count):
         counters[d] = 0
     while True:
@@ -70,21 +93,6 @@ cdef void walk(Iterator* it, Blocks* blocks, void* data) noexcept nogil:
             d += 1
         if d >= it.dims_count:
             return
-
-
-cdef void walk_rows(Iterator* it, char** pointers, void* data) noexcept nogil:
-    """Up to two dimensions with nothing to cast: what most small operands come to."""
-    cdef npy_intp steps[MAX_OPERANDS]
-    cdef npy_intp row, rows = it.dims[1] if it.dims_count == 2 else 1
-    cdef npy_intp n = it.dims[0]
-    cdef int k, count = it.nin + it.nout
-    for k in range(count):
-        steps[k] = it.operands[k].steps[0]
-    for row in range(rows):
-        it.loop.function(pointers, &n, steps, data)
-        if row + 1 < rows:
-            for k in range(count):
-                pointers[k] += it.operands[k].steps[1]
 
 
 cdef void run_masked(Iterator* it, Blocks* blocks, char** pointers, void* data) noexcept nogil:

@@ -13,6 +13,12 @@
 #define FREE_LIST_POSSIBLE 1
 #endif
 
+#if PY_VERSION_HEX >= 0x030d0000
+#define CURRENT_THREAD PyThreadState_GetUnchecked
+#else
+#define CURRENT_THREAD _PyThreadState_UncheckedGet
+#endif
+
 /* Whether nothing but its own memory, from NumPy's default allocator, hangs on a dead array. */
 static inline int is_plain_remains(PyArrayObject *array)
 {
@@ -25,8 +31,8 @@ static inline int is_plain_remains(PyArrayObject *array)
    context variable; in a thread that never set any, which is seen at once, it has its default. */
 static inline int default_allocator_in_force(void)
 {
-#ifndef PYPY_VERSION
-    if (PyThreadState_Get()->context == NULL) {
+#if FREE_LIST_POSSIBLE
+    if (CURRENT_THREAD()->context == NULL) {
         return 1;
     }
 #endif

@@ -11,9 +11,9 @@ cdef extern from "freelist.h":
 
 cdef enum:
     SLOTS = 64
-    SLOT_NDIM = 4       # arrays of more dimensions are not kept
-    SLOT_ARRAYS = 8     # of one kind
-    LARGE_FROM = 262144 # bytes: above, page faults are what a fresh array costs
+    SLOT_NDIM = 4           # arrays of more dimensions are not kept
+    SLOT_ARRAYS = 8         # of one kind
+    LARGE_FROM = 262144     # bytes: above, page faults are what a fresh array costs
 
 # One kind of array: what tensoriter recently wanted and did not find, and the dead ones since.
 cdef struct Slot:
@@ -49,11 +49,11 @@ cdef inline Slot* slot_of(PyArray_Descr* dtype, int ndim, npy_intp* shape) noexc
     return &the_list.slots[(mixed ^ (mixed >> 6)) % SLOTS]
 
 
-cdef inline bint is_of_kind(Slot* slot, PyArray_Descr* dtype, int ndim, npy_intp* extents, int count,
-                            int fortran) noexcept nogil:
-    """Whether the slot is for that dtype, order and the first `count` extents (shape, or strides, too)."""
+cdef inline bint is_of_kind(Slot* slot, PyArray_Descr* dtype, int ndim, npy_intp* extents,
+                            int count) noexcept nogil:
+    """Whether the slot is for that dtype and the first `count` extents (shape, or strides, too)."""
     cdef int k
-    if slot.dtype is not dtype or slot.ndim != ndim or slot.fortran != fortran:
+    if slot.dtype is not dtype or slot.ndim != ndim:
         return False
     for k in range(count):
         if slot.extents[k] != extents[k]:
@@ -65,11 +65,13 @@ cdef inline PyObject* new_array(PyArray_Descr* dtype, int ndim, npy_intp* shape,
     """A new reference to an uninitialised array in C or Fortran order, NULL with an exception for want of
     memory. Costs about 15 ns where a dead array of that kind is at hand, 70 (NumPy's price) otherwise."""
     cdef Slot* slot
+    cdef int held
     if 0 < ndim <= SLOT_NDIM:
         slot = slot_of(dtype, ndim, shape)
-        if (slot.held > 0 and is_of_kind(slot, dtype, ndim, shape, ndim, fortran)
+        if (slot.held > 0 and slot.fortran == fortran and is_of_kind(slot, dtype, ndim, shape, ndim)
                 and default_allocator_in_force()):
             the_list.hits += 1
-            slot.held -= 1
-            return PyObject_Init(slot.arrays[slot.held], &PyArray_Type)
+            held = slot.held - 1
+            slot.held = held
+            return PyObject_Init(slot.arrays[held], &PyArray_Type)
     return allocate_new(dtype, ndim, shape, fortran)

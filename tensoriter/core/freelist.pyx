@@ -9,8 +9,8 @@ import atexit
 import os
 
 from tensoriter.core.array_api cimport (
-    _import_array, flags_of, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS, Py_DECREF, Py_INCREF, Py_TYPE,
-    PyArray_DESCR, PyArray_DescrFromType, PyArray_DIMS, PyArray_NBYTES, PyArray_NDIM, PyArray_NewFromDescr,
+    _import_array, flags_of, Py_DECREF, Py_INCREF, Py_TYPE, PyArray_DESCR, PyArray_DescrFromType,
+    PyArray_DIMS, PyArray_NBYTES, PyArray_NDIM, PyArray_NewFromDescr,
     PyArray_STRIDES, PyArrayObject, PyErr_Clear,
 )
 
@@ -25,14 +25,13 @@ _import_array()
 
 cdef FreeList the_list
 cdef destructor original_deallocation = NULL
-cdef bint draining = False
 cdef int clock_hand = 0
 
 
 cdef void deallocate(PyObject* dead) noexcept:
     """ndarray's deallocation, wrapped: keeps the array or passes it on. Costs the others about 2 ns."""
     cdef PyArrayObject* array = <PyArrayObject*>dead
-    if not draining and the_list.enabled and Py_TYPE(dead) is &PyArray_Type and keep(array):
+    if Py_TYPE(dead) is &PyArray_Type and keep(array):
         return
     original_deallocation(dead)
 
@@ -42,11 +41,10 @@ cdef inline bint keep(PyArrayObject* array) noexcept:
     if <unsigned int>(ndim - 1) >= SLOT_NDIM:
         return False
     cdef npy_intp* shape = PyArray_DIMS(array)      # and behind it, in one piece of memory, the strides
-    cdef int flags = flags_of(array)
-    cdef int fortran = flags & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS) == NPY_ARRAY_F_CONTIGUOUS
     cdef Slot* slot = slot_of(PyArray_DESCR(array), ndim, shape)
-    if (slot.held >= slot.allowed or slot.flags != flags or PyArray_STRIDES(array) is not shape + ndim
-            or not is_of_kind(slot, PyArray_DESCR(array), ndim, shape, 2 * ndim, fortran)
+    if (slot.held >= slot.allowed or slot.flags != flags_of(array)
+            or PyArray_STRIDES(array) is not shape + ndim
+            or not is_of_kind(slot, PyArray_DESCR(array), ndim, shape, 2 * ndim)
             or not is_plain_remains(array)):
         return False
     slot.arrays[slot.held] = <PyObject*>array
@@ -58,12 +56,12 @@ cdef void reserve(Slot* wanted) noexcept:
     """Sets how many arrays of a new kind may be held, and makes that much room by giving up other kinds,
     in turns."""
     global clock_hand
-    cdef int tries, large = wanted.bytes > LARGE_FROM
+    cdef int large = wanted.bytes > LARGE_FROM
     cdef Slot* slot
     wanted.allowed = max(2, min(SLOT_ARRAYS, LARGE_FROM // (2 * wanted.bytes + 1)))
     if large and 4 * wanted.bytes > the_list.bytes_limit[1]:
         wanted.allowed = 1
-    for tries in range(SLOTS):
+    for _ in range(SLOTS):
         if has_room(wanted, large):
             the_list.reserved_entries[large] += wanted.allowed
             the_list.reserved_bytes[large] += wanted.allowed * wanted.bytes
@@ -82,13 +80,12 @@ cdef inline bint has_room(Slot* wanted, int large) noexcept:
 
 cdef void empty_slot(Slot* slot) noexcept:
     """Lets the slot's arrays die for good: each comes back to life and is then given up."""
-    global draining
-    cdef bint outer = draining
-    draining = True
+    cdef int allowed = slot.allowed
+    slot.allowed = 0    # so that they are not kept again
     while slot.held > 0:
         slot.held -= 1
         Py_DECREF(PyObject_Init(slot.arrays[slot.held], &PyArray_Type))
-    draining = outer
+    slot.allowed = allowed
 
 
 cdef void give_up(Slot* slot) noexcept:
@@ -105,6 +102,14 @@ cdef void empty_list() noexcept:
     cdef int k
     for k in range(SLOTS):
         empty_slot(&the_list.slots[k])
+
+
+cdef void forget_all() noexcept:
+    """Empties the list; nothing is kept until a kind of array is wanted again."""
+    cdef int k
+    for k in range(SLOTS):
+        if the_list.slots[k].dtype is not NULL:
+            give_up(&the_list.slots[k])
 
 
 cdef PyObject* allocate_new(PyArray_Descr* dtype, int ndim, npy_intp* shape, bint fortran) noexcept:
@@ -139,7 +144,7 @@ cdef void want(PyArrayObject* array, int fortran) noexcept:
     cdef Slot* slot = slot_of(PyArray_DESCR(array), ndim, shape)
     if original_deallocation is NULL:
         original_deallocation = wrap_array_deallocation(deallocate)
-    if is_of_kind(slot, PyArray_DESCR(array), ndim, shape, ndim, fortran):
+    if slot.fortran == fortran and is_of_kind(slot, PyArray_DESCR(array), ndim, shape, ndim):
         return
     if slot.dtype is not NULL:
         give_up(slot)
@@ -208,9 +213,7 @@ cdef class FreeListControl:
             the_list.entries_limit[1] = large_entries
         if large_bytes is not None:
             the_list.bytes_limit[1] = large_bytes
-        for k in range(SLOTS):      # room is reserved anew as kinds are wanted again
-            if the_list.slots[<int>k].dtype is not NULL:
-                give_up(&the_list.slots[<int>k])
+        forget_all()                # room is reserved anew as kinds are wanted again
         return {
             "entries": the_list.entries_limit[0], "bytes": the_list.bytes_limit[0],
             "large_entries": the_list.entries_limit[1], "large_bytes": the_list.bytes_limit[1],
@@ -227,7 +230,7 @@ cdef class FreeListControl:
             raise RuntimeError("this build of Python has no place for a free list")
         the_list.enabled = bool(value)
         if not the_list.enabled:
-            empty_list()
+            forget_all()
 
 
 free_list = FreeListControl()
@@ -239,4 +242,4 @@ the_list.enabled = FREE_LIST_POSSIBLE and os.environ.get("TENSORITER_FREE_LIST",
 def _retire():
     """At exit nothing is held, and nothing is kept any more."""
     the_list.enabled = False
-    empty_list()
+    forget_all()

@@ -10,7 +10,7 @@ from tensoriter.core.array_api cimport (
     _import_array, is_plain_array, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_KEEPORDER, NPY_ORDER,
     NPY_SAME_KIND_CASTING, Py_False, Py_True, Py_TYPE, PyArray_CanCastTypeTo, PyComplex_CheckExact,
     PyComplex_ImagAsDouble, PyComplex_RealAsDouble, PyFloat_AS_DOUBLE, PyFloat_CheckExact,
-    PyLong_AsLongLongAndOverflow, PyLong_CheckExact, PyTuple_GET_ITEM, PyTupleObject,
+    PyLong_AsLongLongAndOverflow, PyLong_CheckExact, PyTupleObject,
 )
 from tensoriter.core.dtypes cimport (
     dtype_of_code, element_size, integer_fits, is_extended_element, is_integer_element, scalar_type_number,
@@ -21,6 +21,7 @@ from tensoriter.core.layout cimport (
 )
 from tensoriter.core.loops.table cimport BOOL, CLONGDOUBLE, COMPLEX128, FLOAT64, INT64, own_cast
 from tensoriter.core.paths cimport forcing, is_forced
+from tensoriter.core.short_ways cimport Short, short_way
 
 _import_array()
 
@@ -304,8 +305,11 @@ cdef class TensorIterator:
             from tensoriter.ops import add as op
         arguments.nin = op.table.nin
         arguments.nout = op.table.nout
-        ours = (parse_arguments(&arguments, (<PyTupleObject*>values).ob_item, len(operands),
-                                <PyObject*>names if names else NULL)
+        cdef PyObject** pointers = (<PyTupleObject*>values).ob_item
+        cdef PyObject* kwnames = <PyObject*>names if names else NULL
+        cdef Short way
+        cdef PyObject* out
+        ours = (parse_arguments(&arguments, pointers, len(operands), kwnames)
                 and not is_forced("numpy") and set_up(&it, &arguments, op))
         if is_forced("numpy"):
             arguments.reason = Reason.FORCED
@@ -313,16 +317,10 @@ cdef class TensorIterator:
         self.dims = self.strides = self.cast = self.colliding = ()
         if ours:
             self.look(&it, &arguments)
-            if not names and len(operands) == 2 and forcing == 0 and self.is_contiguous(op, operands):
+            if forcing == 0 and short_way(&way, &op.table, pointers, len(operands), kwnames, &out):
                 self.path = "contiguous"
-        self.reason = reason_sentence(self.path, arguments.reason, arguments.reason_operand, operands, keywords)
-
-    cdef bint is_contiguous(self, LoopTable op, tuple operands):
-        cdef PyObject* x1 = PyTuple_GET_ITEM(<PyObject*>operands, 0)
-        cdef PyObject* x2 = PyTuple_GET_ITEM(<PyObject*>operands, 1)
-        cdef npy_intp size
-        return (is_plain_array(x1) and is_plain_array(x2)
-                and contiguous_set_up(&op.table, <PyArrayObject*>x1, <PyArrayObject*>x2, &size) is not NULL)
+        self.reason = reason_sentence(
+            self.path, arguments.reason, arguments.reason_operand, operands, keywords)
 
     cdef int look(self, Iterator* it, Arguments* arguments) except -1:
         cdef int k, axis

@@ -9,5 +9,6 @@ cdef bint all_in_order(Iterator* it, NPY_ORDER order, bint* fortran) noexcept no
 cdef void output_strides(Iterator* it, NPY_ORDER order, npy_intp item_size, npy_intp* strides) noexcept nogil
 cdef bint is_plain_order(int ndim, npy_intp* shape, npy_intp* strides, npy_intp item_size,
                          bint* fortran) noexcept nogil
+cdef void extent(Operand* operand, npy_intp* low, npy_intp* high) noexcept nogil
 cdef bint overlaps_itself(Operand* operand) noexcept nogil
 cdef bint must_copy(Iterator* it, Operand* source, Operand* target) noexcept nogil

@@ -223,7 +223,7 @@ cdef bint is_plain_order(int ndim, npy_intp* shape, npy_intp* strides, npy_intp 
     return (c_order or f_order) and c_stride != 0
 
 
-cdef inline void extent(Operand* operand, npy_intp* low, npy_intp* high) noexcept nogil:
+cdef void extent(Operand* operand, npy_intp* low, npy_intp* high) noexcept nogil:
     """The bytes that the operand touches, as offsets from its data: low <= x < high."""
     cdef int axis
     low[0] = 0

@@ -10,33 +10,26 @@ from cpython.object cimport PyObject, PyObject_GenericSetAttr, PyTypeObject
 from tensoriter.core.arguments cimport Arguments, parse_arguments
 from tensoriter.core.array_api cimport (
     _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, NPY_ARRAY_C_CONTIGUOUS,
-    NPY_ARRAY_F_CONTIGUOUS, npy_intp, Py_DECREF, Py_INCREF, Py_XDECREF, PyArray_BYTES, PyArray_Descr,
+    NPY_ARRAY_F_CONTIGUOUS, npy_intp, Py_DECREF, Py_XDECREF, PyArray_BYTES, PyArray_Descr,
     PyArray_DESCR, PyArray_DescrFromType, PyArray_DIMS, PyArray_NDIM, PyArray_Pack, PyArray_Scalar,
-    PyArrayObject, PyObject_Vectorcall, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTupleObject,
-    PyUnicode_InternFromString, PyVectorcall_NARGS, steal,
+    PyArrayObject, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal,
 )
 from tensoriter.core.dtypes cimport Loop, LoopTable
 from tensoriter.core.for_each cimport for_each
 from tensoriter.core.fpstatus cimport fp_clear, fp_raises, fp_report, fp_status
 from tensoriter.core.freelist cimport new_array
 from tensoriter.core.iterator cimport (
-    contiguous_set_up, Iterator, Operand, set_up,
+    contiguous_set_up, Iterator, Operand, RELEASE_FROM, set_up,
 )
 from tensoriter.core.paths cimport forcing, is_forced
+from tensoriter.core.pairs cimport pair_set_up
 from tensoriter.core.prepare cimport clear, prepare, result_dtype, write_back
-from tensoriter.core.short_ways cimport accepts_output, new_scalar, Short, short_set_up
+from tensoriter.core.short_ways cimport new_scalar, Short, short_way
 
 from tensoriter.core.reasons import refusal
 
 _import_array()
 _import_umath()
-
-cdef enum:
-    # Elements from which on other Python threads may run meanwhile: giving the interpreter away and
-    # taking it back costs about 50 ns when nobody wants it.
-    RELEASE_FROM = 16384
-
-cdef PyObject* OUT_KEYWORD = PyUnicode_InternFromString("out")
 
 
 # ---------------------------------------------------------------- the class
@@ -73,6 +66,21 @@ cdef class Op(LoopTable):
         values = (*args, *kwargs.values())
         return call_op(<PyObject*>self, (<PyTupleObject*>values).ob_item, <size_t>len(args),
                        <PyObject*>names if names else NULL)
+
+    def bind(self, x1, x2, out=None):
+        """A bound call f of this op: f() repeats it on these operands, f(y1, y2) on others, with what
+        depends on dtypes, shapes and strides alone decided once. Binary ops only.
+
+        >>> import numpy as np, tensoriter
+        >>> total, x = np.zeros(3), np.ones(3)
+        >>> step = tensoriter.add.bind(total, x, out=total)
+        >>> for _ in range(4):
+        ...     _ = step()
+        >>> total
+        array([4., 4., 4.])
+        """
+        from tensoriter.core.bound import BoundCall
+        return BoundCall(self, x1, x2, out)
 
     def __getattr__(self, name):
         return getattr(self.ufunc, name)
@@ -131,7 +139,9 @@ cdef object call_op(PyObject* self, PyObject* const* args, size_t count, PyObjec
     if (kwnames is NULL and PyVectorcall_NARGS(count) == 2 and forcing == 0
             and is_plain_array(args[0]) and is_plain_array(args[1])):
         loop = contiguous_set_up(&(<Op>self).table, <PyArrayObject*>args[0], <PyArrayObject*>args[1], &size)
-        if loop is not NULL and PyArray_NDIM(<PyArrayObject*>args[0]) > 0:
+        if loop is NULL:
+            return call_pair(self, args, count)
+        if PyArray_NDIM(<PyArrayObject*>args[0]) > 0:
             return call_contiguous(self, loop, <PyArrayObject*>args[0], <PyArrayObject*>args[1], size)
     return call_short(self, args, count, kwnames)
 
@@ -168,26 +178,62 @@ cdef inline bint run_raises(PyObject* self, Loop* loop, char** pointers, npy_int
             and fp_raises(fp_status(loop.extended), (<Op>self).name, loop.extended))
 
 
+cdef object call_pair(PyObject* self, PyObject* const* args, size_t count):
+    """Two plain arrays that are not contiguous alike: up to two dimensions are set up in one go."""
+    cdef Iterator it
+    cdef bint fortran
+    cdef npy_intp shape[2]
+    cdef PyArray_Descr* dtype
+    if PyArray_NDIM(<PyArrayObject*>args[0]) == 0 or PyArray_NDIM(<PyArrayObject*>args[1]) == 0:
+        return call_short(self, args, count, NULL)
+    if not pair_set_up(&it, &(<Op>self).table, <PyArrayObject*>args[0], <PyArrayObject*>args[1], &fortran):
+        return call_general(<Op>self, args, count, NULL)
+    shape[0] = it.shape[it.ndim - 1]
+    shape[1] = it.shape[0]
+    dtype = result_dtype(&it, 2)
+    result = steal(new_array(dtype, it.ndim, shape, fortran))
+    Py_DECREF(<PyObject*>dtype)
+    it.operands[2].data = PyArray_BYTES(<PyArrayObject*><PyObject*>result)
+    if it.floating:
+        fp_clear(it.extended)
+    if it.size >= RELEASE_FROM:
+        with nogil:
+            run_pair(&it)
+    else:
+        run_pair(&it)
+    if it.floating and fp_status(it.extended):
+        if it.operands[0].buffered or it.operands[1].buffered:
+            # Whether the cast or the op is to blame, the general set-up finds out.
+            return call_general(<Op>self, args, count, NULL)
+        fp_report(fp_status(it.extended), (<Op>self).name, it.extended)
+    return result
+
+
+cdef inline void run_pair(Iterator* it) noexcept nogil:
+    """for_each, and the shortest way where that is a single run."""
+    cdef char* pointers[3]
+    cdef npy_intp steps[3]
+    cdef int k
+    if it.dims_count > 1 or it.operands[0].buffered or it.operands[1].buffered:
+        for_each(it, NULL)
+        return
+    for k in range(3):
+        pointers[k] = it.operands[k].data
+        steps[k] = it.operands[k].steps[0]
+    it.loop.function(pointers, &it.size, steps, it.loop.data)
+
+
 cdef object call_short(PyObject* self, PyObject* const* args, size_t count, PyObject* kwnames):
-    """The other short ways: (x1, x2), (x1, x2, out) and (x1, x2, out=out) of contiguous arrays and scalars."""
+    """The other short ways, of contiguous arrays and scalars: (x1, x2), (x1, x2, out), (x1, x2, out=out)."""
     cdef Short way
-    cdef Py_ssize_t given = PyVectorcall_NARGS(count)
-    cdef PyObject* out = NULL
-    if kwnames is not NULL and PyTuple_GET_SIZE(kwnames) == 1 and given == 2:
-        given = 3 if PyTuple_GET_ITEM(kwnames, 0) is OUT_KEYWORD else 0
-    elif kwnames is not NULL:
-        given = 0
-    if given == 3:
-        out = args[2]
-    if (forcing == 0 and (given == 2 or (given == 3 and is_plain_array(out)))
-            and short_set_up(&way, &(<Op>self).table, args[0], args[1])):
-        if out is NULL:
-            return short_result(self, &way)
-        if accepts_output(&way, <PyArrayObject*>out):
-            if run_raises(self, way.loop, way.pointers, way.size, way.steps):
-                return steal(NULL)
-            return <object>out
-    return call_general(<Op>self, args, count, kwnames)
+    cdef PyObject* out
+    if forcing != 0 or not short_way(&way, &(<Op>self).table, args, PyVectorcall_NARGS(count), kwnames, &out):
+        return call_general(<Op>self, args, count, kwnames)
+    if out is NULL:
+        return short_result(self, &way)
+    if run_raises(self, way.loop, way.pointers, way.size, way.steps):
+        return steal(NULL)
+    return <object>out
 
 
 cdef inline object short_result(PyObject* self, Short* way):
@@ -195,7 +241,7 @@ cdef inline object short_result(PyObject* self, Short* way):
     cdef int layout = way.layout & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)
     cdef PyObject* result = NULL
     way.pointers[2] = <char*>way.value
-    if PyArray_NDIM(way.like) > 0:
+    if way.like is not NULL and PyArray_NDIM(way.like) > 0:
         result = new_array(way.dtype, PyArray_NDIM(way.like), PyArray_DIMS(way.like),
                            layout == NPY_ARRAY_F_CONTIGUOUS)
         if result is NULL:

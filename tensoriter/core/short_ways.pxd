@@ -5,15 +5,16 @@ dtype, one shape and one order. No temporary and no Python object is made but th
 """
 from cpython.object cimport PyObject, PyTypeObject
 
+from tensoriter.core.arguments cimport OUT_KEYWORD
 from tensoriter.core.array_api cimport (
     flags_of, is_native, is_plain_array, NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS,
     NPY_ARRAY_WRITEABLE, npy_intp, Py_TYPE, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS,
     PyArray_NDIM, PyArrayObject, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongLongAndOverflow,
-    PyLong_CheckExact,
+    PyLong_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE,
 )
 from tensoriter.core.dtypes cimport (
-    element_of, element_size, integer_fits, is_integer_element, Loop, LoopTableState, scalar_types_by_number,
-    TYPE_NUMBERS,
+    dtype_of_code, element_of, element_size, integer_fits, is_integer_element, Loop, LoopTableState,
+    scalar_type_number, scalar_types_by_number,    TYPE_NUMBERS,
 )
 from tensoriter.core.iterator cimport contiguous_set_up
 from tensoriter.core.loops.table cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64
@@ -28,7 +29,7 @@ cdef extern from "<math.h>":
 cdef struct Short:
     Loop* loop
     npy_intp size
-    PyArrayObject* like         # the array that gives the result its dtype, shape and order
+    PyArrayObject* like         # the array that gives the result its dtype, shape and order; NULL: none
     PyArray_Descr* dtype
     int layout                  # C and F flags that all arrays share
     char* pointers[3]
@@ -45,44 +46,94 @@ cdef inline npy_intp size_of(PyArrayObject* array) noexcept nogil:
     return size
 
 
+cdef inline bint short_way(Short* way, LoopTableState* table, PyObject* const* args, Py_ssize_t given,
+                           PyObject* kwnames, PyObject** out) noexcept:
+    """Whether a call goes a short way: (x1, x2), (x1, x2, out) or (x1, x2, out=out), of fitting operands.
+    `out` is NULL where the output is to be allocated; otherwise all is ready for the loop."""
+    out[0] = NULL
+    if kwnames is not NULL:
+        if given != 2 or PyTuple_GET_SIZE(kwnames) != 1 or PyTuple_GET_ITEM(kwnames, 0) is not OUT_KEYWORD:
+            return False
+        given = 3
+    if given == 3:
+        out[0] = args[2]
+        if not is_plain_array(out[0]):
+            return False
+    elif given != 2:
+        return False
+    return (short_set_up(way, table, args[0], args[1])
+            and (out[0] is NULL or accepts_output(way, <PyArrayObject*>out[0])))
+
+
 cdef inline bint short_set_up(Short* way, LoopTableState* table, PyObject* x1, PyObject* x2) noexcept:
     """Whether the operands can go a short way, and then all but the output."""
     cdef PyArrayObject* a = <PyArrayObject*>x1
     cdef PyArrayObject* b = <PyArrayObject*>x2
-    if is_plain_array(x1):
-        if is_plain_array(x2):
-            way.loop = contiguous_set_up(table, a, b, &way.size)
-            if way.loop is NULL:
-                return False
-            way.like = a
-            way.dtype = PyArray_DESCR(a)
-            way.layout = flags_of(a) & flags_of(b)
-            way.pointers[0] = PyArray_BYTES(a)
-            way.pointers[1] = PyArray_BYTES(b)
-            way.steps[0] = way.steps[1] = way.steps[2] = way.loop.steps[2]
-            return True
+    if not is_plain_array(x1):
+        return with_value(way, table, b, x1, 0) if is_plain_array(x2) else of_scalars(way, table, x1, x2)
+    if not is_plain_array(x2):
         return with_value(way, table, a, x2, 1)
-    return is_plain_array(x2) and with_value(way, table, b, x1, 0)
+    way.loop = contiguous_set_up(table, a, b, &way.size)
+    if way.loop is NULL:
+        if PyArray_NDIM(b) == 0:
+            return with_value(way, table, a, x2, 1)
+        return PyArray_NDIM(a) == 0 and with_value(way, table, b, x1, 0)
+    way.like = a
+    way.dtype = PyArray_DESCR(a)
+    way.layout = flags_of(a) & flags_of(b)
+    way.pointers[0] = PyArray_BYTES(a)
+    way.pointers[1] = PyArray_BYTES(b)
+    way.steps[0] = way.steps[1] = way.steps[2] = way.loop.steps[2]
+    return True
+
+
+cdef inline bint of_scalars(Short* way, LoopTableState* table, PyObject* x1, PyObject* x2) noexcept:
+    """Two NumPy scalars of one type, or one and a Python number that its type takes."""
+    cdef int number = scalar_type_number(Py_TYPE(x1))
+    if number < 0:
+        number = scalar_type_number(Py_TYPE(x2))
+        if number < 0:
+            return False
+    way.loop = table.same_type[number]
+    if (way.loop is NULL or not take_value(way, x1, 0, number) or not take_value(way, x2, 1, number)):
+        return False
+    way.like = NULL
+    way.size = 1
+    way.dtype = dtype_of_code[number]
+    way.layout = 0
+    way.steps[2] = way.loop.steps[2]
+    return True
+
+
+cdef inline bint take_value(Short* way, PyObject* value, int place, int number) noexcept:
+    """Points operand `place` at a single value of that type number; False where `value` is not one."""
+    cdef PyArrayObject* array = <PyArrayObject*>value
+    way.steps[place] = 0
+    if Py_TYPE(value) is scalar_types_by_number[number]:
+        way.pointers[place] = scalar_value(value)
+        return True
+    if is_plain_array(value):
+        way.pointers[place] = PyArray_BYTES(array)
+        return (PyArray_DESCR(array).type_num == number and is_native(PyArray_DESCR(array))
+                and flags_of(array) & NPY_ARRAY_ALIGNED)
+    way.pointers[place] = <char*>way.value
+    return convert_number(way.value, value, element_of(number))
 
 
 cdef inline bint with_value(Short* way, LoopTableState* table, PyArrayObject* array, PyObject* value,
                             int place) noexcept:
-    """An array with a NumPy scalar of its dtype, or a Python number that its dtype takes (`place`: which
-    operand that is)."""
+    """An array with a 0-d array or NumPy scalar of its dtype, or a Python number that its dtype takes
+    (`place`: which operand that is)."""
     cdef PyArray_Descr* dtype = PyArray_DESCR(array)
     cdef int flags = flags_of(array)
     if <unsigned int>dtype.type_num >= TYPE_NUMBERS or not is_native(dtype):
         return False
+    if place == 0 and dtype is not dtype_of_code[dtype.type_num]:
+        return False    # an instance of its own (with metadata) is handed on by the first operand only
     if not flags & NPY_ARRAY_ALIGNED or not flags & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS):
         return False
     way.loop = table.same_type[dtype.type_num]
-    if way.loop is NULL:
-        return False
-    if Py_TYPE(value) is scalar_types_by_number[dtype.type_num]:
-        way.pointers[place] = scalar_value(value)
-    elif convert_number(way.value, value, element_of(dtype.type_num)):
-        way.pointers[place] = <char*>way.value
-    else:
+    if way.loop is NULL or not take_value(way, value, place, dtype.type_num):
         return False
     way.like = array
     way.size = size_of(array)
@@ -90,7 +141,6 @@ cdef inline bint with_value(Short* way, LoopTableState* table, PyArrayObject* ar
     way.layout = flags
     way.pointers[1 - place] = PyArray_BYTES(array)
     way.steps[1 - place] = way.steps[2] = way.loop.steps[2]
-    way.steps[place] = 0
     return True
 
 
@@ -150,7 +200,7 @@ cdef inline bint accepts_output(Short* way, PyArrayObject* out) noexcept:
     cdef int k
     cdef int flags = flags_of(out)
     cdef npy_intp bytes, apart
-    if PyArray_DESCR(out) is not way.dtype or ndim != PyArray_NDIM(way.like):
+    if way.like is NULL or PyArray_DESCR(out) is not way.dtype or ndim != PyArray_NDIM(way.like):
         return False
     if not flags & NPY_ARRAY_WRITEABLE or not flags & NPY_ARRAY_ALIGNED:
         return False
