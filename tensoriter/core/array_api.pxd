@@ -76,6 +76,7 @@ cdef extern from *:
         NPY_ARRAY_F_CONTIGUOUS
         NPY_ARRAY_ALIGNED
         NPY_ARRAY_WRITEABLE
+        NPY_ARRAY_OWNDATA
         NPY_BOOL
         NPY_LONG
         NPY_DOUBLE

@@ -5,6 +5,7 @@ with the one that was bound, and where they differ it goes to the op as any othe
 """
 import numpy as np
 
+cimport cython
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy
@@ -13,7 +14,7 @@ from tensoriter.core.arguments cimport Arguments, parse_arguments
 from tensoriter.core.array_api cimport (
     _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, npy_intp,
     Py_DECREF, Py_INCREF, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM,
-    PyArray_STRIDES, PyArrayObject, PyObject_Vectorcall, PyVectorcall_NARGS, steal, vectorcallfunc,
+    PyArray_STRIDES, PyArrayObject, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal, vectorcallfunc,
 )
 from tensoriter.core.dtypes cimport LoopTable, WEAK_INT
 from tensoriter.core.for_each cimport for_each_from
@@ -44,6 +45,7 @@ cdef struct Description:
     npy_intp high
 
 
+@cython.no_gc_clear     # the operands have to live as long as the pointers to them
 cdef class BoundCall:
     """What op.bind(x1, x2, out=None) returns.
 
@@ -64,19 +66,22 @@ cdef class BoundCall:
     cdef PyObject* operands[OPERANDS]   # the three above
     cdef bytes encoded_name
     cdef const char* name               # of the bytes above
-    cdef object dtype                   # of a result to be allocated
-    cdef bint fortran                   # and its order
+    cdef list dtypes                    # kept alive: what is compared is their addresses
+    cdef bint fortran                   # the order of a result to be allocated
     cdef bint ready                     # whether calls can be short
     cdef Description known[OPERANDS]
     cdef npy_intp steps[OPERANDS]
     cdef Iterator* it
 
     def __cinit__(self, op, x1, x2, out):
+        if not isinstance(op, LoopTable):
+            raise TypeError(f"an op is bound, not {op!r}")
         self.op, self.x1, self.x2, self.out = op, x1, x2, out
         self.operands[0] = <PyObject*>x1
         self.operands[1] = <PyObject*>x2
         self.operands[2] = <PyObject*>out
-        self.encoded_name = op.__name__.encode()
+        self.dtypes = []
+        self.encoded_name = op.ufunc.__name__.encode()
         self.name = self.encoded_name
         self.vectorcall = <vectorcallfunc>call_bound
         self.it = <Iterator*>malloc(sizeof(Iterator))
@@ -87,10 +92,15 @@ cdef class BoundCall:
     def __dealloc__(self):
         free(self.it)
 
+    def __call__(self, *operands):
+        # For those who look for __call__; a call itself goes through vectorcall.
+        return call_bound(<PyObject*>self, (<PyTupleObject*>operands).ob_item, <size_t>len(operands), NULL)
+
     def __repr__(self):
-        operands = [self.x1, self.x2] if self.out is None else [self.x1, self.x2, self.out]
-        texts = [f"{x.dtype}{list(x.shape)}" if hasattr(x, "shape") else repr(x) for x in operands]
-        return f"<tensoriter.{self.op.__name__} bound to {', '.join(texts)}>"
+        texts = [f"{x.dtype}{list(x.shape)}" if hasattr(x, "shape") else repr(x)
+                 for x in (self.x1, self.x2, self.out)]
+        out = "" if self.out is None else f", out={texts[2]}"
+        return f"<tensoriter.{self.op.ufunc.__name__} bound to {texts[0]}, {texts[1]}{out}>"
 
     cdef bint decide(self) except -1:
         """Whether calls can be short: ours, and without anything that depends on values or addresses."""
@@ -119,7 +129,7 @@ cdef class BoundCall:
         finally:
             clear(self.it)
 
-    cdef bint describe(self) noexcept:
+    cdef bint describe(self) except -1:
         """Notes what operands and result look like; False where that is beyond the ordinary."""
         cdef int k
         cdef Operand* operand
@@ -132,16 +142,18 @@ cdef class BoundCall:
             if operand.array is NULL:
                 known.scalar = self.operands[k]
                 continue
-            if operand.ndim > KNOWN_NDIM or operand.own_strides is not operand.shape + operand.ndim:
+            if operand.ndim > KNOWN_NDIM or (
+                    operand.ndim > 0 and operand.own_strides is not operand.shape + operand.ndim):
                 return False
             known.dtype = PyArray_DESCR(operand.array)
+            self.dtypes.append(<object><PyObject*>known.dtype)
             known.ndim = operand.ndim
             known.flags = flags_of(operand.array)
-            memcpy(known.extents, operand.shape, 2 * operand.ndim * sizeof(npy_intp))
+            if operand.ndim > 0:
+                memcpy(known.extents, operand.shape, 2 * operand.ndim * sizeof(npy_intp))
             known.offset = operand.data - PyArray_BYTES(operand.array)
             operand.data = PyArray_BYTES(operand.array)
             extent(operand, &known.low, &known.high)
-        self.dtype = <object><PyObject*>known.dtype
         return self.out is not None or is_plain_order(
             known.ndim, known.extents, &known.extents[known.ndim], self.it.loop.steps[2], &self.fortran)
 
@@ -152,8 +164,9 @@ cdef inline bint has_changed(Description* known, PyObject* value) noexcept:
         return value is not known.scalar
     return (not is_plain_array(value) or PyArray_DESCR(array) is not known.dtype
             or flags_of(array) != known.flags or PyArray_NDIM(array) != known.ndim
-            or PyArray_STRIDES(array) is not PyArray_DIMS(array) + known.ndim
-            or memcmp(PyArray_DIMS(array), known.extents, 2 * known.ndim * sizeof(npy_intp)) != 0)
+            or (known.ndim > 0
+                and (PyArray_STRIDES(array) is not PyArray_DIMS(array) + known.ndim
+                     or memcmp(PyArray_DIMS(array), known.extents, 2 * known.ndim * sizeof(npy_intp)) != 0)))
 
 
 cdef inline bint lies_as_bound(BoundCall self, int k, PyObject* value) noexcept:
@@ -233,7 +246,7 @@ cdef object call_op(BoundCall self, PyObject* const* inputs):
 
 
 def _enable_vectorcall():
-    cdef BoundCall bound = BoundCall(np.add, None, None, None)
+    cdef BoundCall bound = BoundCall(LoopTable(np.add), None, None, None)
     enable_vectorcall(<PyTypeObject*><PyObject*>BoundCall, <char*>&bound.vectorcall - <char*><PyObject*>bound)
 
 

@@ -43,9 +43,10 @@ cdef FreeList the_list
 cdef PyObject* allocate_new(PyArray_Descr* dtype, int ndim, npy_intp* shape, bint fortran) noexcept
 
 
-cdef inline Slot* slot_of(PyArray_Descr* dtype, int ndim, npy_intp* shape) noexcept nogil:
+cdef inline Slot* slot_of(PyArray_Descr* dtype, int ndim, npy_intp* shape, int fortran) noexcept nogil:
     """The only slot that arrays of this kind can have (ndim > 0)."""
-    cdef size_t mixed = <size_t>shape[0] * 3 + <size_t>shape[ndim - 1] + dtype.type_num * 8
+    cdef size_t mixed = <size_t>shape[0] * 3 + <size_t>shape[ndim - 1]
+    mixed += dtype.type_num * 8 + ndim * 21 + fortran
     return &the_list.slots[(mixed ^ (mixed >> 6)) % SLOTS]
 
 
@@ -67,7 +68,7 @@ cdef inline PyObject* new_array(PyArray_Descr* dtype, int ndim, npy_intp* shape,
     cdef Slot* slot
     cdef int held
     if 0 < ndim <= SLOT_NDIM:
-        slot = slot_of(dtype, ndim, shape)
+        slot = slot_of(dtype, ndim, shape, fortran)
         if (slot.held > 0 and slot.fortran == fortran and is_of_kind(slot, dtype, ndim, shape, ndim)
                 and default_allocator_in_force()):
             the_list.hits += 1

@@ -9,7 +9,7 @@ import atexit
 import os
 
 from tensoriter.core.array_api cimport (
-    _import_array, flags_of, Py_DECREF, Py_INCREF, Py_TYPE, PyArray_DESCR, PyArray_DescrFromType,
+    _import_array, flags_of, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS, NPY_ARRAY_OWNDATA, Py_DECREF, Py_INCREF, Py_TYPE, PyArray_DESCR, PyArray_DescrFromType,
     PyArray_DIMS, PyArray_NBYTES, PyArray_NDIM, PyArray_NewFromDescr,
     PyArray_STRIDES, PyArrayObject, PyErr_Clear,
 )
@@ -40,9 +40,13 @@ cdef inline bint keep(PyArrayObject* array) noexcept:
     cdef int ndim = PyArray_NDIM(array)
     if <unsigned int>(ndim - 1) >= SLOT_NDIM:
         return False
+    cdef int flags = flags_of(array)
+    if not flags & NPY_ARRAY_OWNDATA:
+        return False    # nor has an array of which NumPy could not allocate the shape
     cdef npy_intp* shape = PyArray_DIMS(array)      # and behind it, in one piece of memory, the strides
-    cdef Slot* slot = slot_of(PyArray_DESCR(array), ndim, shape)
-    if (slot.held >= slot.allowed or slot.flags != flags_of(array)
+    cdef int fortran = flags & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS) == NPY_ARRAY_F_CONTIGUOUS
+    cdef Slot* slot = slot_of(PyArray_DESCR(array), ndim, shape, fortran)
+    if (slot.held >= slot.allowed or slot.flags != flags
             or PyArray_STRIDES(array) is not shape + ndim
             or not is_of_kind(slot, PyArray_DESCR(array), ndim, shape, 2 * ndim)
             or not is_plain_remains(array)):
@@ -61,7 +65,11 @@ cdef void reserve(Slot* wanted) noexcept:
     wanted.allowed = max(2, min(SLOT_ARRAYS, LARGE_FROM // (2 * wanted.bytes + 1)))
     if large and 4 * wanted.bytes > the_list.bytes_limit[1]:
         wanted.allowed = 1
-    for _ in range(SLOTS):
+    if (wanted.allowed > the_list.entries_limit[large]
+            or wanted.allowed * wanted.bytes > the_list.bytes_limit[large]):
+        wanted.allowed = 0      # it would not fit into an empty list
+        return
+    for _ in range(SLOTS + 1):
         if has_room(wanted, large):
             the_list.reserved_entries[large] += wanted.allowed
             the_list.reserved_bytes[large] += wanted.allowed * wanted.bytes
@@ -141,7 +149,7 @@ cdef void want(PyArrayObject* array, int fortran) noexcept:
     global original_deallocation
     cdef int k, ndim = PyArray_NDIM(array)
     cdef npy_intp* shape = PyArray_DIMS(array)
-    cdef Slot* slot = slot_of(PyArray_DESCR(array), ndim, shape)
+    cdef Slot* slot = slot_of(PyArray_DESCR(array), ndim, shape, fortran)
     if original_deallocation is NULL:
         original_deallocation = wrap_array_deallocation(deallocate)
     if slot.fortran == fortran and is_of_kind(slot, PyArray_DESCR(array), ndim, shape, ndim):
@@ -202,17 +210,15 @@ cdef class FreeListControl:
         >>> tensoriter.free_list.limit()["entries"]
         512
         """
-        for value in (entries, bytes, large_entries, large_bytes):
-            if value is not None and value < 0:
+        cdef long long bounds[4]
+        present = (the_list.entries_limit[0], the_list.bytes_limit[0],
+                   the_list.entries_limit[1], the_list.bytes_limit[1])
+        for k, value in enumerate((entries, bytes, large_entries, large_bytes)):
+            bounds[<int>k] = present[k] if value is None else value
+            if bounds[<int>k] < 0:
                 raise ValueError(f"a bound of the free list cannot be negative: {value}")
-        if entries is not None:
-            the_list.entries_limit[0] = entries
-        if bytes is not None:
-            the_list.bytes_limit[0] = bytes
-        if large_entries is not None:
-            the_list.entries_limit[1] = large_entries
-        if large_bytes is not None:
-            the_list.bytes_limit[1] = large_bytes
+        the_list.entries_limit[0], the_list.bytes_limit[0] = bounds[0], bounds[1]
+        the_list.entries_limit[1], the_list.bytes_limit[1] = bounds[2], bounds[3]
         forget_all()                # room is reserved anew as kinds are wanted again
         return {
             "entries": the_list.entries_limit[0], "bytes": the_list.bytes_limit[0],

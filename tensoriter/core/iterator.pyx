@@ -19,7 +19,7 @@ from tensoriter.core.dtypes cimport (
 from tensoriter.core.layout cimport (
     broadcast, coalesce, must_copy, order_dimensions, output_strides, overlaps_itself,
 )
-from tensoriter.core.loops.table cimport BOOL, CLONGDOUBLE, COMPLEX128, FLOAT64, INT64, own_cast
+from tensoriter.core.loops.table cimport BOOL, COMPLEX128, FLOAT64, INT64, LONGDOUBLE, own_cast
 from tensoriter.core.paths cimport forcing, is_forced
 from tensoriter.core.short_ways cimport Short, short_way
 
@@ -159,8 +159,8 @@ cdef bint fit_input(Iterator* it, int k, Arguments* arguments) except? False:
     if operand.code == WEAK_INT and is_integer_element(operand.loop_element):
         if not integer_fits((<long long*>operand.data)[0], operand.loop_element):
             return refuse(arguments, Reason.SCALAR_RANGE, k)
-    elif operand.code == WEAK_INT and operand.loop_element == CLONGDOUBLE:
-        # NumPy makes a Python complex of it first, whose parts are doubles.
+    elif operand.code == WEAK_INT and operand.loop_element != LONGDOUBLE:
+        # NumPy makes a double of it first (or a complex of doubles).
         (<double*>operand.data)[0] = <double>(<long long*>operand.data)[0]
         operand.element = FLOAT64
     if own_cast(operand.element, operand.loop_element) is NULL:

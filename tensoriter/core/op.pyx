@@ -14,7 +14,7 @@ from tensoriter.core.array_api cimport (
     PyArray_DESCR, PyArray_DescrFromType, PyArray_DIMS, PyArray_NDIM, PyArray_Pack, PyArray_Scalar,
     PyArrayObject, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal,
 )
-from tensoriter.core.dtypes cimport Loop, LoopTable
+from tensoriter.core.dtypes cimport dtype_of_code, Loop, LoopTable
 from tensoriter.core.for_each cimport for_each
 from tensoriter.core.fpstatus cimport fp_clear, fp_raises, fp_report, fp_status
 from tensoriter.core.freelist cimport new_array
@@ -80,7 +80,7 @@ cdef class Op(LoopTable):
         array([4., 4., 4.])
         """
         from tensoriter.core.bound import BoundCall
-        return BoundCall(self, x1, x2, out)
+        return BoundCall(self, x1, x2, out[0] if type(out) is tuple and len(out) == 1 else out)
 
     def __getattr__(self, name):
         return getattr(self.ufunc, name)
@@ -191,9 +191,10 @@ cdef object call_pair(PyObject* self, PyObject* const* args, size_t count):
     shape[0] = it.shape[it.ndim - 1]
     shape[1] = it.shape[0]
     dtype = result_dtype(&it, 2)
-    result = steal(new_array(dtype, it.ndim, shape, fortran))
+    cdef PyObject* array = new_array(dtype, it.ndim, shape, fortran)
     Py_DECREF(<PyObject*>dtype)
-    it.operands[2].data = PyArray_BYTES(<PyArrayObject*><PyObject*>result)
+    result = steal(array)
+    it.operands[2].data = PyArray_BYTES(<PyArrayObject*>array)
     if it.floating:
         fp_clear(it.extended)
     if it.size >= RELEASE_FROM:
@@ -250,7 +251,9 @@ cdef inline object short_result(PyObject* self, Short* way):
     if run_raises(self, way.loop, way.pointers, way.size, way.steps):
         Py_XDECREF(result)
         return steal(NULL)
-    return steal(result) if result is not NULL else new_scalar(way.dtype.type_num, way.value, way.dtype)
+    if result is not NULL:
+        return steal(result)
+    return new_scalar(way.loop.types[2], way.value, dtype_of_code[way.loop.types[2]])
 
 
 cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* kwnames):

@@ -114,8 +114,8 @@ cdef inline bint take_value(Short* way, PyObject* value, int place, int number) 
         return True
     if is_plain_array(value):
         way.pointers[place] = PyArray_BYTES(array)
-        return (PyArray_DESCR(array).type_num == number and is_native(PyArray_DESCR(array))
-                and flags_of(array) & NPY_ARRAY_ALIGNED)
+        # A dtype instance of its own (with metadata) would have to be handed on to the result.
+        return PyArray_DESCR(array) is dtype_of_code[number] and flags_of(array) & NPY_ARRAY_ALIGNED
     way.pointers[place] = <char*>way.value
     return convert_number(way.value, value, element_of(number))
 
@@ -158,12 +158,7 @@ cdef inline bint convert_number(void* target, PyObject* value, int element) noex
             return False
         if is_integer_element(element):
             return write_integer(target, integer, element)
-        real = <double>integer
-        if element == FLOAT32 or element == COMPLEX64:
-            # Rounded once, from the integer itself.
-            (<float*>target)[0] = <float>integer
-            (<float*>target)[1] = 0
-            return True
+        real = <double>integer      # and from there to float32, as NumPy rounds
     else:
         return False
     if element == FLOAT64 or element == COMPLEX128:
