@@ -3,6 +3,8 @@
 The innermost dimension goes to the loop in one piece where it can, in blocks where an operand has to be
 cast, and in stretches where a mask is true.
 """
+from libc.string cimport memchr, memcpy
+
 from tensoriter.core.array_api cimport npy_intp, NPY_MAXDIMS
 from tensoriter.core.dtypes cimport element_size, element_unit, MAX_OPERANDS
 from tensoriter.core.iterator cimport Operand
@@ -102,17 +104,43 @@ cdef void run_masked(Iterator* it, Blocks* blocks, char** pointers, void* data) 
     cdef npy_intp step = it.operands[mask].steps[0]
     cdef char* here[MAX_OPERANDS]
     while True:
-        while start < n and not pointers[mask][start * step]:
-            start += 1
+        start = next_true(pointers[mask], step, start, n)
         if start == n:
             return
-        end = start + 1
-        while end < n and pointers[mask][end * step]:
-            end += 1
+        end = next_false(pointers[mask], step, start, n)
         for k in range(mask):
             here[k] = pointers[k] + start * it.operands[k].steps[0]
         run(it, blocks, here, end - start, data)
         start = end
+
+
+cdef inline npy_intp next_true(const char* mask, npy_intp step, npy_intp start, npy_intp n) noexcept nogil:
+    """The first place from `start` on where the mask is true, n if there is none: eight at a time where
+    they lie together."""
+    cdef long long eight = 0
+    if step == 0 and start < n and not mask[0]:
+        return n
+    while step == 1 and start + 8 <= n:
+        memcpy(&eight, mask + start, 8)
+        if eight != 0:
+            break
+        start += 8
+    while start < n and not mask[start * step]:
+        start += 1
+    return start
+
+
+cdef inline npy_intp next_false(const char* mask, npy_intp step, npy_intp start, npy_intp n) noexcept nogil:
+    """The first place behind `start`, where the mask is true, at which it is false; n if there is none."""
+    cdef const char* found
+    if step == 0:
+        return n
+    if step == 1:
+        found = <const char*>memchr(mask + start, 0, n - start)
+        return n if found is NULL else found - mask
+    while start < n and mask[start * step]:
+        start += 1
+    return start
 
 
 cdef inline void run(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, void* data) noexcept nogil:

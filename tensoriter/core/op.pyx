@@ -91,6 +91,12 @@ cdef class Op(LoopTable):
             raise AttributeError(f"attribute {name!r} of tensoriter.{self.__name__} is not writable")
         PyObject_GenericSetAttr(self, name, value)
 
+    def __delattr__(self, name):
+        # A docstring that was replaced comes back, as a ufunc's does.
+        if name != "__doc__":
+            raise AttributeError(f"attribute {name!r} of tensoriter.{self.__name__} cannot be deleted")
+        PyObject_GenericSetAttr(self, name, document(self.ufunc, self.scaled is not None))
+
     @property
     def __signature__(self):
         from tensoriter.core.signatures import signature_of
