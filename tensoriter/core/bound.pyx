@@ -8,13 +8,13 @@ import numpy as np
 cimport cython
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 from tensoriter.core.arguments cimport Arguments, parse_arguments
 from tensoriter.core.array_api cimport (
-    _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, npy_intp,
-    Py_DECREF, Py_INCREF, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM,
-    PyArray_STRIDES, PyArrayObject, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal, vectorcallfunc,
+    _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, npy_intp, Py_DECREF,
+    Py_INCREF, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES,
+    PyArrayObject, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal, vectorcallfunc,
 )
 from tensoriter.core.dtypes cimport LoopTable, WEAK_INT
 from tensoriter.core.for_each cimport for_each_from
@@ -71,6 +71,7 @@ cdef class BoundCall:
     cdef bint ready                     # whether calls can be short
     cdef Description known[OPERANDS]
     cdef npy_intp steps[OPERANDS]
+    cdef bint single_run                # the loop is called once, on the operands themselves
     cdef Iterator* it
 
     def __cinit__(self, op, x1, x2, out):
@@ -134,10 +135,12 @@ cdef class BoundCall:
         cdef int k
         cdef Operand* operand
         cdef Description* known
+        self.single_run = self.it.dims_count == 1 and self.it.size > 0
         for k in range(OPERANDS):
             operand = &self.it.operands[k]
             known = &self.known[k]
             self.steps[k] = operand.steps[0]
+            self.single_run = self.single_run and not operand.buffered
             known.scalar = NULL
             if operand.array is NULL:
                 known.scalar = self.operands[k]
@@ -159,14 +162,22 @@ cdef class BoundCall:
 
 
 cdef inline bint has_changed(Description* known, PyObject* value) noexcept:
+    """Whether this operand is another than was bound, in anything but its values and its place."""
     cdef PyArrayObject* array = <PyArrayObject*>value
+    cdef npy_intp* extents
+    cdef int k
     if known.scalar is not NULL:
         return value is not known.scalar
-    return (not is_plain_array(value) or PyArray_DESCR(array) is not known.dtype
-            or flags_of(array) != known.flags or PyArray_NDIM(array) != known.ndim
-            or (known.ndim > 0
-                and (PyArray_STRIDES(array) is not PyArray_DIMS(array) + known.ndim
-                     or memcmp(PyArray_DIMS(array), known.extents, 2 * known.ndim * sizeof(npy_intp)) != 0)))
+    if (not is_plain_array(value) or PyArray_DESCR(array) is not known.dtype
+            or flags_of(array) != known.flags or PyArray_NDIM(array) != known.ndim):
+        return True
+    extents = PyArray_DIMS(array)
+    if known.ndim > 0 and PyArray_STRIDES(array) is not extents + known.ndim:
+        return True
+    for k in range(2 * known.ndim):     # a call of memcmp would cost more
+        if extents[k] != known.extents[k]:
+            return True
+    return False
 
 
 cdef inline bint lies_as_bound(BoundCall self, int k, PyObject* value) noexcept:
@@ -227,7 +238,9 @@ cdef inline bint run_raises(BoundCall self, PyObject* const* inputs, PyObject* r
     pointers[2] = PyArray_BYTES(<PyArrayObject*>result) + self.known[2].offset
     if it.floating:
         fp_clear(it.extended)
-    if it.size >= RELEASE_FROM:
+    if self.single_run and it.size < RELEASE_FROM:
+        it.loop.function(pointers, &it.size, self.steps, it.loop.data)
+    elif it.size >= RELEASE_FROM:
         with nogil:
             for_each_from(it, pointers, NULL)
     else:

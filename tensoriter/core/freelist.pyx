@@ -9,9 +9,9 @@ import atexit
 import os
 
 from tensoriter.core.array_api cimport (
-    _import_array, flags_of, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS, NPY_ARRAY_OWNDATA, Py_DECREF, Py_INCREF, Py_TYPE, PyArray_DESCR, PyArray_DescrFromType,
-    PyArray_DIMS, PyArray_NBYTES, PyArray_NDIM, PyArray_NewFromDescr,
-    PyArray_STRIDES, PyArrayObject, PyErr_Clear,
+    _import_array, flags_of, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS, NPY_ARRAY_OWNDATA, Py_DECREF,
+    Py_INCREF, Py_TYPE, PyArray_DESCR, PyArray_DescrFromType, PyArray_DIMS, PyArray_NBYTES, PyArray_NDIM,
+    PyArray_NewFromDescr, PyArray_STRIDES, PyArrayObject, PyErr_Clear,
 )
 
 cdef extern from "freelist.h":
