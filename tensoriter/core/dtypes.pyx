@@ -58,6 +58,10 @@ cdef class LoopTable:
     """The loops of one ufunc: ours where we have one, and how dtypes choose among them."""
 
     def __cinit__(self, ufunc, *args, **kwargs):
+        if not isinstance(ufunc, np.ufunc) or ufunc.signature is not None:
+            raise TypeError(f"an op stands for an element-wise ufunc, not for {ufunc!r}")
+        if ufunc.nargs >= MAX_OPERANDS:     # one place is the mask's
+            raise ValueError(f"{ufunc!r} has {ufunc.nargs} operands, and an op at most {MAX_OPERANDS - 1}")
         self.ufunc = ufunc
         self.table.nin = ufunc.nin
         self.table.nout = ufunc.nout
