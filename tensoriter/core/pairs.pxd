@@ -36,7 +36,24 @@ cdef inline bint pair_set_up(Iterator* it, LoopTableState* table, PyArrayObject*
     output = element_of(it.loop.types[2])
     it.operands[2].element = it.operands[2].loop_element = output
     it.operands[2].buffered = it.operands[2].swapped = False
+    if is_line(&it.operands[0], &it.operands[1]):
+        set_line(it, element_size[output])
+        fortran[0] = False
+        return True
     return broadcast_pair(it) and arrange_pair(it, element_size[output], fortran)
+
+
+cdef inline bint is_line(Operand* a, Operand* b) noexcept nogil:
+    return a.ndim == 1 and b.ndim == 1 and a.shape[0] == b.shape[0] and a.shape[0] > 1
+
+
+cdef inline void set_line(Iterator* it, npy_intp item_size) noexcept nogil:
+    """Two of one dimension and one length: all there is to it."""
+    it.ndim = it.dims_count = 1
+    it.size = it.shape[0] = it.dims[0] = it.operands[0].shape[0]
+    it.operands[0].steps[0] = it.operands[0].own_strides[0]
+    it.operands[1].steps[0] = it.operands[1].own_strides[0]
+    it.operands[2].steps[0] = item_size
 
 
 cdef inline void set_pair_input(Iterator* it, Operand* operand, PyArrayObject* array,
