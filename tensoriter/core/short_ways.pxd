@@ -35,6 +35,7 @@ cdef struct Short:
     char* pointers[3]
     npy_intp steps[3]
     long double value[2]        # of a Python scalar, in the loop's type
+    long double scalar[2]       # the result, where it is no array
 
 
 cdef inline npy_intp size_of(PyArrayObject* array) noexcept nogil:
