@@ -26,6 +26,7 @@ cdef struct Slot:
     npy_intp extents[2 * SLOT_NDIM]     # shape, then strides, as they lie in an array
     npy_intp bytes
     PyObject* arrays[SLOT_ARRAYS]
+    char padding[88]                    # to 256 bytes where pointers have 8: a slot is found by a shift
 
 cdef struct FreeList:
     bint enabled
