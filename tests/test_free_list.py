@@ -19,17 +19,10 @@ KEYS = {"hits", "misses", "entries", "bytes", "large_entries", "large_bytes"}
 LARGE = (400, 400)  # of float32: 640,000 bytes
 
 # Some rules are about attributes whose setting newer NumPy deprecates.
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
-
-@pytest.fixture(autouse=True)
-def fresh_list():
-    """An empty list that wants nothing, with its bounds as they were."""
-    bounds, enabled = free_list.limit(), free_list.enabled
-    free_list.enabled = True
-    yield
-    free_list.limit(**bounds)
-    free_list.enabled = enabled
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.usefixtures("fresh_list"),
+]
 
 
 def entries():

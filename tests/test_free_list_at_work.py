@@ -17,17 +17,10 @@ from numpy._core.multiarray import get_handler_name
 import tensoriter
 from tensoriter import free_list
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
-
-@pytest.fixture(autouse=True)
-def fresh_list():
-    """An empty list that wants nothing, with its bounds as they were."""
-    bounds, enabled = free_list.limit(), free_list.enabled
-    free_list.enabled = True
-    yield
-    free_list.limit(**bounds)
-    free_list.enabled = enabled
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.usefixtures("fresh_list"),
+]
 
 
 # --------------------------------------------------------------------------- nothing shared
