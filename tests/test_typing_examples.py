@@ -39,4 +39,4 @@ def state() -> int:
 def test_examples_run() -> None:
     assert state() >= 0
     assert sums().tolist() == [2.0, 4.0, 6.0, 8.0]
-    assert looks().startswith("strided strided 3")
+    assert looks().startswith("contiguous strided 3")
