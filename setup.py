@@ -2,7 +2,7 @@
 
 TENSORITER_BUILD chooses a build other than the ordinary one (see CONTRIBUTING.md for the commands):
 debug, coverage (line tracing), sanitize (address and undefined behaviour), frames (frame pointers, for
-profilers), or warnings, where a compiler warning in our own code is an error.
+profilers), no-openmp (one thread only), or warnings, where a compiler warning in our own code is an error.
 """
 
 import os
@@ -22,6 +22,7 @@ FLAGS = {
     "sanitize": ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
                  "-fno-sanitize-recover=undefined"],
     "frames": ["-g", "-fno-omit-frame-pointer"],
+    "no-openmp": [],
     # What is turned off again is what Cython's own boilerplate contains.
     "warnings": ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function",
                  "-Wno-unused-const-variable", "-Wno-unused-variable", "-Wno-cast-function-type",
@@ -42,7 +43,13 @@ CORE = Path("tensoriter", "core")
 LOOPS = CORE / "loops"
 
 
+# OpenMP is one extension's own. Where it cannot be built, tensoriter computes on one thread.
+OPENMP = "/openmp" if sys.platform == "win32" else "-fopenmp"
+
+
 def extension(source: Path) -> Extension:
+    parallel = source.stem == "openmp"
+    openmp = [OPENMP] if parallel and BUILD != "no-openmp" else []
     c_sources = sorted(LOOPS.glob("*.c")) if source.parent == LOOPS else []
     return Extension(
         ".".join(source.with_suffix("").parts),
@@ -52,8 +59,9 @@ def extension(source: Path) -> Extension:
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
                        ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
                        *([("CYTHON_TRACE_NOGIL", "1")] if BUILD == "coverage" else [])],
-        extra_compile_args=WINDOWS if sys.platform == "win32" else UNIX,
-        extra_link_args=LINK.get(BUILD, []),
+        extra_compile_args=[*(WINDOWS if sys.platform == "win32" else UNIX), *openmp],
+        extra_link_args=[*LINK.get(BUILD, []), *(openmp if sys.platform != "win32" else [])],
+        optional=parallel,
     )
 
 

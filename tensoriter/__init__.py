@@ -9,8 +9,10 @@ from tensoriter.core.freelist import free_list
 from tensoriter.core.iterator import TensorIterator
 from tensoriter.core.op import Op
 from tensoriter.core.paths import force_path
+from tensoriter.core.threads import num_threads, set_num_threads, threads
 from tensoriter.explain import Explanation, explain, info
 from tensoriter.ops import add
 
 __version__ = "0.1.0"
-__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "free_list", "info"]
+__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "free_list", "info",
+           "num_threads", "set_num_threads", "threads"]

@@ -1,21 +1,15 @@
 """Running a loop over all that an iterator describes: without Python, without allocating, without failing.
 
-The innermost dimension goes to the loop in one piece where it can, in blocks where an operand has to be
-cast, and in stretches where a mask is true.
+The innermost dimension goes to the loop in one piece where it can, tile by tile where `plan_tiles` says so,
+and in stretches where a mask is true.
 """
 from libc.string cimport memchr, memcpy
 
 from tensoriter.core.array_api cimport npy_intp, NPY_MAXDIMS
-from tensoriter.core.dtypes cimport element_size, element_unit, MAX_OPERANDS
-from tensoriter.core.iterator cimport Operand
-from tensoriter.core.loops.table cimport copy_swapped, own_cast
-
-cdef struct Blocks:
-    npy_intp length         # elements in a block
-    # Room for a block of each operand in the loop's type, and one of bytes in the wrong order: 8 KB
-    # each on most CPUs, so that three such stay in L1. Long doubles give it the alignment of every loop.
-    long double native[MAX_OPERANDS][512]
-    long double swapped[512]
+from tensoriter.core.dtypes cimport element_size, MAX_OPERANDS
+from tensoriter.core.fpstatus cimport fegetenv, fenv_t, fp_enter, fp_leave, fp_raise
+from tensoriter.core.threads cimport GRAIN, part_function, parts_for, run_side_by_side
+from tensoriter.core.tiles cimport Blocks, finish_tiles, run_plane, run_tile
 
 
 cdef void for_each(Iterator* it, void* data) noexcept nogil:
@@ -29,14 +23,20 @@ cdef void for_each(Iterator* it, void* data) noexcept nogil:
 
 cdef void for_each_from(Iterator* it, char** pointers, void* data) noexcept nogil:
     """The same from other first elements on, which are moved along; the iterator is only read."""
-    cdef int k
-    cdef bint buffered = False
+    cdef int parts
     if it.size == 0:
         return
-    for k in range(it.nin + it.nout):
-        buffered |= it.operands[k].buffered
-    if buffered:
-        walk_buffered(it, pointers, data)
+    if it.size >= 2 * GRAIN:
+        parts = parts_for(it.size, element_size[it.operands[it.nin].element])
+        if parts > 1:
+            split(it, parts, pointers, data)
+            return
+    walk_all(it, pointers, data)
+
+
+cdef inline void walk_all(Iterator* it, char** pointers, void* data) noexcept nogil:
+    if it.tiled:
+        walk_in_blocks(it, pointers, data)
     elif it.masked or it.dims_count > 2:
         walk(it, NULL, pointers, data)
     else:
@@ -61,28 +61,27 @@ cdef void walk_rows(Iterator* it, char** pointers, void* data) noexcept nogil:
             pointers[k] += it.operands[k].steps[1]
 
 
-cdef void walk_buffered(Iterator* it, char** pointers, void* data) noexcept nogil:
+cdef void walk_in_blocks(Iterator* it, char** pointers, void* data) noexcept nogil:
     cdef Blocks blocks      # on the stack: 72 KB, touched only as far as it is used
-    cdef int k, widest = 1
-    for k in range(it.nin + it.nout):
-        widest = max(widest, element_size[it.operands[k].element])
-        widest = max(widest, element_size[it.operands[k].loop_element])
-    blocks.length = sizeof(blocks.swapped) // widest
     walk(it, &blocks, pointers, data)
+    finish_tiles(it)
 
 
 cdef void walk(Iterator* it, Blocks* blocks, char** pointers, void* data) noexcept nogil:
-    """Calls `run` for each run along the innermost dimension, stepping through the others as an odometer."""
+    """Steps through the outer dimensions as an odometer; what runs inside are the two innermost ones where
+    tiles have rows, and the innermost one otherwise."""
     cdef npy_intp counters[NPY_MAXDIMS]
-    cdef int k, d
+    cdef int k, d, inside = 2 if blocks is not NULL and it.tile_rows > 1 else 1
     for d in range(it.dims_count):
         counters[d] = 0
     while True:
         if it.masked:
             run_masked(it, blocks, pointers, data)
+        elif blocks is not NULL:
+            run_plane(it, blocks, pointers, data)
         else:
-            run(it, blocks, pointers, it.dims[0], data)
-        d = 1
+            run(it, pointers, it.dims[0], data)
+        d = inside
         while d < it.dims_count:
             counters[d] += 1
             if counters[d] < it.dims[d]:
@@ -97,6 +96,73 @@ cdef void walk(Iterator* it, Blocks* blocks, char** pointers, void* data) noexce
             return
 
 
+cdef inline void run(Iterator* it, char** pointers, npy_intp n, void* data) noexcept nogil:
+    """n elements along the innermost dimension, from `pointers` on."""
+    cdef npy_intp steps[MAX_OPERANDS]
+    cdef int k
+    for k in range(it.nin + it.nout):
+        steps[k] = it.operands[k].steps[0]
+    it.loop.function(pointers, &n, steps, data)
+
+
+# ---------------------------------------------------------------- threads
+
+cdef struct Work:
+    Iterator* it
+    char** pointers
+    void* data
+    int parts
+    int dimension   # that is cut into parts
+    fenv_t mode     # the caller's
+    int raised      # floating-point flags, by threads other than the caller's
+
+
+cdef void split(Iterator* it, int parts, char** pointers, void* data) noexcept nogil:
+    """Cuts one dimension into parts, the outermost where it is long enough, and runs them side by side."""
+    cdef Work work
+    cdef int d
+    work.it = it
+    work.pointers = pointers
+    work.data = data
+    work.dimension = it.dims_count - 1
+    if it.dims[work.dimension] < 4 * parts:
+        for d in range(it.dims_count):
+            if it.dims[d] > it.dims[work.dimension]:
+                work.dimension = d
+    work.parts = <int>min(<npy_intp>parts, it.dims[work.dimension])
+    work.raised = 0
+    fegetenv(&work.mode)
+    run_side_by_side(work.parts, run_part, &work)
+    if work.raised:
+        fp_raise(work.raised)   # so that the caller finds them where those of its own part are
+
+
+cdef inline npy_intp part_start(npy_intp length, int part, int parts) noexcept nogil:
+    """Long dimensions are cut at multiples of 64 elements, which keeps cache lines undivided."""
+    cdef npy_intp start = length * part // parts
+    return start & ~<npy_intp>63 if length >= 1024 * parts and part < parts else start
+
+
+cdef void run_part(int part, bint is_caller, void* context) noexcept nogil:
+    cdef Work* work = <Work*>context
+    cdef Iterator own = work.it[0]
+    cdef fenv_t before
+    cdef char* pointers[MAX_OPERANDS]
+    cdef int k, d = work.dimension
+    cdef npy_intp start = part_start(own.dims[d], part, work.parts)
+    own.dims[d] = part_start(own.dims[d], part + 1, work.parts) - start
+    for k in range(own.count):
+        pointers[k] = work.pointers[k] + start * own.operands[k].steps[d]
+    if is_caller:
+        walk_all(&own, pointers, work.data)
+        return
+    fp_enter(&work.mode, &before)
+    walk_all(&own, pointers, work.data)
+    fp_leave(&before, &work.raised, own.extended)
+
+
+# ---------------------------------------------------------------- masks
+
 cdef void run_masked(Iterator* it, Blocks* blocks, char** pointers, void* data) noexcept nogil:
     """Runs each stretch where the mask is true: what it hides is neither read nor written, raises no flag."""
     cdef npy_intp start = 0, end, n = it.dims[0]
@@ -108,9 +174,14 @@ cdef void run_masked(Iterator* it, Blocks* blocks, char** pointers, void* data) 
         if start == n:
             return
         end = next_false(pointers[mask], step, start, n)
+        if blocks is not NULL:
+            end = min(end, start + it.tile_length)
         for k in range(mask):
             here[k] = pointers[k] + start * it.operands[k].steps[0]
-        run(it, blocks, here, end - start, data)
+        if blocks is not NULL:
+            run_tile(it, blocks, here, end - start, 1, data)
+        else:
+            run(it, here, end - start, data)
         start = end
 
 
@@ -141,77 +212,3 @@ cdef inline npy_intp next_false(const char* mask, npy_intp step, npy_intp start,
     while start < n and mask[start * step]:
         start += 1
     return start
-
-
-cdef inline void run(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, void* data) noexcept nogil:
-    """n elements along the innermost dimension, from `pointers` on."""
-    cdef npy_intp steps[MAX_OPERANDS]
-    cdef int k
-    if blocks is not NULL:
-        run_blocks(it, blocks, pointers, n, data)
-        return
-    for k in range(it.nin + it.nout):
-        steps[k] = it.operands[k].steps[0]
-    it.loop.function(pointers, &n, steps, data)
-
-
-cdef void run_blocks(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, void* data) noexcept nogil:
-    cdef char* here[MAX_OPERANDS]
-    cdef npy_intp steps[MAX_OPERANDS]
-    cdef npy_intp start = 0, length
-    cdef int k
-    cdef Operand* operand
-    while start < n:
-        length = min(blocks.length, n - start)
-        for k in range(it.nin + it.nout):
-            operand = &it.operands[k]
-            here[k] = pointers[k] + start * operand.steps[0]
-            steps[k] = operand.steps[0]
-            if operand.buffered:
-                if k < it.nin:
-                    steps[k] = fetch(operand, blocks, k, here[k], length)
-                else:
-                    steps[k] = element_size[operand.loop_element]
-                here[k] = <char*>blocks.native[k]
-        it.loop.function(here, &length, steps, data)
-        for k in range(it.nin, it.nin + it.nout):
-            if it.operands[k].buffered:
-                store(&it.operands[k], blocks, k, pointers[k] + start * it.operands[k].steps[0], length)
-        start += length
-
-
-cdef npy_intp fetch(Operand* operand, Blocks* blocks, int k, char* source, npy_intp length) noexcept nogil:
-    """Brings a block of an input into the loop's type; the step within it (0 for a constant)."""
-    cdef npy_intp step = operand.steps[0]
-    cdef npy_intp loop_size = element_size[operand.loop_element]
-    cdef int size = element_size[operand.element]
-    if step == 0:
-        length = 1
-        loop_size = 0
-    if operand.swapped and operand.element == operand.loop_element:
-        copy_swapped(source, step, <char*>blocks.native[k], size, length, size, element_unit[operand.element])
-        return loop_size
-    if operand.swapped:
-        copy_swapped(source, step, <char*>blocks.swapped, size, length, size, element_unit[operand.element])
-        source = <char*>blocks.swapped
-        step = size
-    own_cast(operand.element, operand.loop_element)(
-        source, step, <char*>blocks.native[k], element_size[operand.loop_element], length)
-    return loop_size
-
-
-cdef void store(Operand* operand, Blocks* blocks, int k, char* target, npy_intp length) noexcept nogil:
-    """Takes a block of the loop's results to an output of another type, byte order or alignment."""
-    cdef int size = element_size[operand.element]
-    cdef npy_intp step = operand.steps[0]
-    cdef char* native = target
-    if operand.swapped and operand.element == operand.loop_element:
-        copy_swapped(<char*>blocks.native[k], size, target, step, length, size, element_unit[operand.element])
-        return
-    if operand.swapped:
-        native = <char*>blocks.swapped
-        step = size
-    own_cast(operand.loop_element, operand.element)(
-        <char*>blocks.native[k], element_size[operand.loop_element], native, step, length)
-    if operand.swapped:
-        copy_swapped(native, size, target, operand.steps[0], length, size, element_unit[operand.element])

@@ -7,6 +7,9 @@
 #define TENSORITER_FPSTATUS_H
 
 #include <fenv.h>
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
 
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/ndarraytypes.h>
@@ -41,6 +44,37 @@ static inline void fp_clear(int extended)
         feclearexcept(FP_WATCHED);
     }
     FP_BARRIER();
+}
+
+/* A thread that computes a part of another's work does so in that one's floating-point mode, and gives
+   back the flags that it raised. */
+static inline void fp_enter(const fenv_t *callers, fenv_t *own)
+{
+    fegetenv(own);
+    fesetenv(callers);
+    feclearexcept(FE_ALL_EXCEPT);
+    FP_BARRIER();
+}
+
+static inline void fp_leave(const fenv_t *own, int *raised, int extended)
+{
+    const int status = fp_status(extended);
+    fesetenv(own);
+#if defined(_MSC_VER)
+    _InterlockedOr((volatile long *)raised, (long)status);
+#else
+    __atomic_fetch_or(raised, status, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Sets flags that other threads have raised. (C's feraiseexcept may set them in the x87 unit alone.) */
+static inline void fp_raise(int status)
+{
+#if defined(__GNUC__) && defined(__x86_64__)
+    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | (unsigned int)status);
+#else
+    feraiseexcept(status);
+#endif
 }
 
 /* FE_ bits as NumPy's. */

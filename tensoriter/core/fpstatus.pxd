@@ -7,6 +7,12 @@ cdef extern from "fpstatus.h":
         FE_OVERFLOW
     int fp_status(bint extended) noexcept nogil
     void fp_clear(bint extended) noexcept nogil
+    ctypedef struct fenv_t:
+        pass
+    int fegetenv(fenv_t*) noexcept nogil
+    void fp_enter(const fenv_t* callers, fenv_t* own) noexcept nogil
+    void fp_leave(const fenv_t* own, int* raised, bint extended) noexcept nogil
+    void fp_raise(int status) noexcept nogil
     int fp_numpy_flags(int status) noexcept nogil
 
 

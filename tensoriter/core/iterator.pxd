@@ -23,7 +23,9 @@ cdef struct Operand:
     int element                     # what the bytes at `data` are
     int loop_element                # what the loop reads or writes
     bint swapped
-    bint buffered                   # goes through a native, aligned block of the loop's type
+    bint buffered                   # has to be cast, swapped or aligned for the loop
+    bint in_block                   # goes through a block of the loop's type, see tiles
+    bint streamed                   # an output that is written past the cache, see tiles
     bint small                      # an input that NumPy casts before its loop
     bint cast_whole                 # and where that shows
     bint collides                   # an input that overlaps an output
@@ -49,6 +51,10 @@ cdef struct Iterator:
     int order[NPY_MAXDIMS]          # dimensions of `shape`, smallest strides first
     int dims_count                  # after coalescing
     npy_intp dims[NPY_MAXDIMS]
+    bint tiled                      # cut into tiles, of so many elements and rows
+    npy_intp tile_length
+    npy_intp tile_rows
+    bint streaming                  # an output is streamed
     Loop* loop
     Operand operands[MAX_OPERANDS]
     PyObject* temporaries[2 * MAX_OPERANDS]     # owned
@@ -91,6 +97,25 @@ cdef inline Loop* contiguous_set_up(LoopTableState* table, PyArrayObject* x1, Py
 
 
 cdef int set_up(Iterator* it, Arguments* arguments, LoopTable table) except -1
+
+
+cdef inline void set_up_line(Iterator* it, Loop* loop, char** pointers, npy_intp size, npy_intp* steps) noexcept nogil:
+    """An iterator over one dimension of two inputs and an output that the loop takes as they lie."""
+    cdef int k
+    it.nin = 2
+    it.nout = 1
+    it.count = 3
+    it.masked = False
+    it.floating = loop.floating
+    it.extended = loop.extended
+    it.size = it.dims[0] = size
+    it.dims_count = 1
+    it.loop = loop
+    for k in range(3):
+        it.operands[k].data = pointers[k]
+        it.operands[k].steps[0] = steps[k]
+        it.operands[k].element = it.operands[k].loop_element = element_of(loop.types[k])
+        it.operands[k].buffered = it.operands[k].swapped = False
 
 
 cdef inline void set_array(Operand* operand, PyArrayObject* array) noexcept:

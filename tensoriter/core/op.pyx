@@ -19,12 +19,13 @@ from tensoriter.core.for_each cimport for_each
 from tensoriter.core.fpstatus cimport fp_clear, fp_raises, fp_report, fp_status
 from tensoriter.core.freelist cimport new_array
 from tensoriter.core.iterator cimport (
-    contiguous_set_up, Iterator, Operand, RELEASE_FROM, set_up,
+    contiguous_set_up, Iterator, Operand, RELEASE_FROM, set_up, set_up_line,
 )
 from tensoriter.core.paths cimport forcing, is_forced
 from tensoriter.core.pairs cimport pair_set_up
 from tensoriter.core.prepare cimport clear, prepare, result_dtype, write_back
 from tensoriter.core.short_ways cimport new_scalar, Short, short_way
+from tensoriter.core.tiles cimport plan_tiles
 
 from tensoriter.core.reasons import refusal
 
@@ -173,9 +174,17 @@ cdef inline object call_contiguous(PyObject* self, Loop* loop, PyArrayObject* x1
 cdef inline void run_loop(Loop* loop, char** pointers, npy_intp size, npy_intp* steps) noexcept:
     if size >= RELEASE_FROM:
         with nogil:
-            loop.function(pointers, &size, steps, loop.data)
+            run_line(loop, pointers, size, steps)
     else:
         loop.function(pointers, &size, steps, loop.data)
+
+
+cdef void run_line(Loop* loop, char** pointers, npy_intp size, npy_intp* steps) noexcept nogil:
+    """A run worth an iterator: the output may be streamed."""
+    cdef Iterator it
+    set_up_line(&it, loop, pointers, size, steps)
+    plan_tiles(&it)
+    for_each(&it, loop.data)
 
 
 cdef inline bint run_raises(PyObject* self, Loop* loop, char** pointers, npy_intp size,
@@ -231,7 +240,8 @@ cdef inline void run_pair(Iterator* it) noexcept nogil:
     cdef char* pointers[3]
     cdef npy_intp steps[3]
     cdef int k
-    if it.dims_count > 1 or it.operands[0].buffered or it.operands[1].buffered:
+    if (it.dims_count > 1 or it.size >= RELEASE_FROM or it.operands[0].buffered or it.operands[1].buffered):
+        plan_tiles(it)
         for_each(it, NULL)
         return
     for k in range(3):

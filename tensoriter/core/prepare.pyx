@@ -17,6 +17,7 @@ from tensoriter.core.layout cimport (
     all_in_order, coalesce, is_plain_order, order_dimensions, output_strides,
 )
 from tensoriter.core.loops.table cimport copy_swapped, own_cast
+from tensoriter.core.tiles cimport plan_tiles
 
 _import_array()
 _import_umath()
@@ -37,6 +38,7 @@ cdef int prepare(Iterator* it, Arguments* arguments) except -1:
     if arguments.order != NPY_KEEPORDER:
         order_dimensions(it)    # the order asked for is the result's; the walk's is still free
     coalesce(it)
+    plan_tiles(it)
     return 0
 
 

@@ -1,0 +1,157 @@
+"""Threads: how many compute, and how work is handed to them.
+
+One by default, as in NumPy. More are OpenMP's; they start when the first large enough operation is
+computed with them, sleep while there is nothing to do, and never touch a Python object.
+"""
+import os
+import warnings
+from operator import index
+
+cdef extern from "threads.h":
+    int get_block_limit() noexcept nogil
+    void set_block_limit(int) noexcept nogil
+    bint is_forked() noexcept nogil
+    void watch_forks()
+
+cdef enum:
+    MOST_THREADS = 1024     # more are a mistake
+    # Turns of an empty loop that a thread waits before it sleeps, about 10 microseconds.
+    SPIN_COUNT = 3000
+
+cdef runner run_parts = NULL
+cdef int process_limit = 1
+
+watch_forks()
+
+
+cdef void set_runner(runner function) noexcept:
+    global run_parts
+    run_parts = function
+
+
+cdef inline int limit() noexcept nogil:
+    cdef int own = get_block_limit()
+    if is_forked() or run_parts is NULL:
+        return 1
+    return own if own > 0 else process_limit
+
+
+cdef int parts_for(npy_intp size, int item_size) noexcept nogil:
+    """How many threads that many elements are worth."""
+    cdef npy_intp most = min(size // GRAIN, size * item_size // GRAIN_BYTES)
+    return <int>max(1, min(most, <npy_intp>limit()))
+
+
+cdef void run_side_by_side(int parts, part_function function, void* context) noexcept nogil:
+    run_parts(parts, function, context)
+
+
+# ---------------------------------------------------------------- for Python
+
+def num_threads():
+    """The number of threads that an operation on large arrays may use, called here and now.
+
+    1 unless `set_num_threads`, a `threads` block or the environment's TENSORITER_NUM_THREADS says
+    otherwise; 1 in a process that was forked, and in a build without OpenMP.
+    """
+    return limit()
+
+
+def set_num_threads(n):
+    """Lets operations on large arrays use up to n threads, in every Python thread of this process.
+
+    A thread gets at least about 32,768 elements (and 128 KiB of the result); smaller operations stay on
+    the calling thread. Results are the same bits whatever the number. Raises TypeError unless n is an
+    integer, ValueError unless 1 <= n <= 1024; warns (RuntimeWarning) where there is one thread only: in a
+    forked process, whose threads stayed behind, and in a build without OpenMP.
+
+    >>> import tensoriter
+    >>> tensoriter.set_num_threads(1)
+    >>> tensoriter.num_threads()
+    1
+    """
+    global process_limit
+    process_limit = checked_number(n)
+
+
+class threads:
+    """with threads(n): operations of this Python thread may use up to n threads within the block.
+
+    Blocks nest, and what was before comes back at the end. Errors and warnings as of `set_num_threads`.
+
+    >>> import tensoriter
+    >>> with tensoriter.threads(1):
+    ...     tensoriter.num_threads()
+    1
+    """
+
+    def __init__(self, n):
+        self.n = checked_number(n)
+        self._before = []
+
+    def __enter__(self):
+        self._before.append(get_block_limit())
+        set_block_limit(self.n)
+        return self
+
+    def __exit__(self, *exception):
+        set_block_limit(self._before.pop())
+
+    def __repr__(self):
+        return f"threads({self.n})"
+
+
+def checked_number(n):
+    """n as an int, OpenMP being loaded where it takes more than one thread."""
+    try:
+        n = index(n)
+    except TypeError:
+        raise TypeError(f"the number of threads is an integer, not {n!r}") from None
+    if not 1 <= n <= MOST_THREADS:
+        raise ValueError(f"the number of threads lies between 1 and {MOST_THREADS}, and {n} does not")
+    if n > 1 and is_forked():
+        warnings.warn("a forked process computes on one thread: its parent's threads stayed behind",
+                      RuntimeWarning, stacklevel=3)
+    elif n > 1 and not load_openmp():
+        warnings.warn("this build of tensoriter has no OpenMP: it computes on one thread", RuntimeWarning,
+                      stacklevel=3)
+    return n
+
+
+def load_openmp():
+    """Whether OpenMP is there, and then it is loaded.
+
+    GNU's library lets waiting threads spin for milliseconds, which takes the processor from whoever needs
+    it. It reads how long from the environment while it is loaded, so that is where it is told, unless the
+    user has; afterwards the environment is as it was. (Where something else has loaded the library before,
+    that one's setting holds.)
+    """
+    if run_parts is not NULL:
+        return True
+    own = not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & os.environ.keys()
+    if own:
+        os.environ["GOMP_SPINCOUNT"] = str(SPIN_COUNT)
+    try:
+        import tensoriter.core.openmp  # noqa: F401
+    except ImportError:
+        return False
+    finally:
+        if own:
+            del os.environ["GOMP_SPINCOUNT"]
+    return run_parts is not NULL
+
+
+def _obey_environment():
+    """Obeys TENSORITER_NUM_THREADS: what is not a number is an error, not a silent default."""
+    global process_limit
+    given = os.environ.get("TENSORITER_NUM_THREADS")
+    if not given:
+        return
+    if not given.isdecimal() or not 1 <= int(given) <= MOST_THREADS:
+        raise ImportError(f"TENSORITER_NUM_THREADS={given} is no number from 1 to {MOST_THREADS}")
+    process_limit = int(given)
+    if process_limit > 1:
+        load_openmp()
+
+
+_obey_environment()

@@ -1,0 +1,18 @@
+"""Tiles: how the walk over large or awkward operands is cut into pieces that stay in the caches."""
+from tensoriter.core.array_api cimport npy_intp
+from tensoriter.core.dtypes cimport MAX_OPERANDS
+from tensoriter.core.iterator cimport Iterator
+
+cdef struct Blocks:
+    # Room for a tile of each operand in the loop's type, and one of bytes in the wrong order: 8 KB each
+    # on most CPUs, so that three such stay in L1. Long doubles give it the alignment of every loop.
+    # The odd length keeps operands' blocks from lying a multiple of 4,096 bytes apart, where CPUs take
+    # a load for one of a store that is under way.
+    long double native[MAX_OPERANDS][512 + 12]
+    long double swapped[512]
+
+cdef void plan_tiles(Iterator* it) noexcept nogil
+cdef void run_plane(Iterator* it, Blocks* blocks, char** pointers, void* data) noexcept nogil
+cdef void run_tile(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, npy_intp rows,
+                   void* data) noexcept nogil
+cdef void finish_tiles(Iterator* it) noexcept nogil
