@@ -8,7 +8,8 @@
        every other     x1 ▮·▮·▮·▮·   x2 ▮·▮·▮·▮·   out ▮▮▮▮     vectorised, as [::2] is common
        strided         x1 ▮·▮·        x2 ▮··▮       out ▮·▮·     one element after the other
 
-   The test of the steps costs six comparisons, about 1 ns. */
+   The test of the steps costs six comparisons, about 1 ns. A large output is brought onto
+   a cache line first (stretches.h). */
 
 /* Runs STATEMENTS for i from 0 to n. */
 #define EACH(PRAGMAS, ...)                                                                         \
@@ -26,6 +27,10 @@
         const CTYPE *x1 = (const CTYPE *)args[0];                                                  \
         const CTYPE *x2 = (const CTYPE *)args[1];                                                  \
         CTYPE *out = (CTYPE *)args[2];                                                             \
+        if (n >= PEEL_FROM / size && lead_to_line(2, args, n, steps, size) != 0) {                 \
+            run_from_line(NAME, 2, args, dimensions, steps, data);                                 \
+            return;                                                                                \
+        }                                                                                          \
         SETUP;                                                                                     \
         if (out_step == size && step1 == size && step2 == size) {                                  \
             EACH(INDEPENDENT UNROLLED, const CTYPE a = x1[i], b = x2[i]; out[i] = EXPRESSION;)     \
