@@ -23,14 +23,14 @@
                                 void *data)                                                        \
     {                                                                                              \
         const npy_intp n = dimensions[0], size = sizeof(CTYPE);                                    \
+        if (n >= PEEL_FROM / size && lead_to_line(2, args, n, steps, size)) {                      \
+            run_from_line(NAME, 2, args, dimensions, steps, data);                                 \
+            return;                                                                                \
+        }                                                                                          \
         const npy_intp step1 = steps[0], step2 = steps[1], out_step = steps[2];                    \
         const CTYPE *x1 = (const CTYPE *)args[0];                                                  \
         const CTYPE *x2 = (const CTYPE *)args[1];                                                  \
         CTYPE *out = (CTYPE *)args[2];                                                             \
-        if (n >= PEEL_FROM / size && lead_to_line(2, args, n, steps, size) != 0) {                 \
-            run_from_line(NAME, 2, args, dimensions, steps, data);                                 \
-            return;                                                                                \
-        }                                                                                          \
         SETUP;                                                                                     \
         if (out_step == size && step1 == size && step2 == size) {                                  \
             EACH(INDEPENDENT UNROLLED, const CTYPE a = x1[i], b = x2[i]; out[i] = EXPRESSION;)     \

@@ -31,6 +31,10 @@ static inline npy_intp lead_to_line(int inputs, char **args, npy_intp n, npy_int
     return (npy_intp)(-out % ISA_VECTOR_BYTES) / size;
 }
 
+/* Out of line, so that the loops need no stack frame for it. */
+#if defined(__GNUC__)
+__attribute__((noinline))
+#endif
 static void run_from_line(loop_function loop, int inputs, char **args, npy_intp const *dimensions,
                           npy_intp const *steps, void *data)
 {
