@@ -7,5 +7,6 @@
 #define ISA_TARGET __attribute__((target("avx2,f16c")))
 #define ISA_SUPPORTED (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c"))
 #define ISA_HAS_F16C
+#define ISA_VECTOR_BYTES 32
 #include "expand.h"
 #endif

@@ -2,4 +2,5 @@
 #define ISA baseline
 #define ISA_TARGET
 #define ISA_SUPPORTED 1
+#define ISA_VECTOR_BYTES 16
 #include "expand.h"

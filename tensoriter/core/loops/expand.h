@@ -1,6 +1,8 @@
 /* Expands every loop and cast for one instruction set. The file that includes this defines
-   ISA (its name), ISA_TARGET (the attribute that lets the compiler use it) and ISA_SUPPORTED. */
+   ISA (its name), ISA_TARGET (the attribute that lets the compiler use it), ISA_SUPPORTED and
+   ISA_VECTOR_BYTES. */
 #include "half.h"
+#include "stretches.h"
 #include "types.h"
 
 #include <string.h>
