@@ -46,6 +46,8 @@ cdef void plan_tiles(Iterator* it) noexcept nogil:
     """Sets it.tiled and what goes with it, and may reorder the dimensions, whose order is free by now."""
     cdef int k
     it.tiled = it.streaming = False
+    if it.size == 0:
+        return
     for k in range(it.nin + it.nout):
         it.operands[k].in_block = it.operands[k].buffered
         it.operands[k].streamed = False
