@@ -9,6 +9,7 @@ import numpy as np
 from tensoriter.core.iterator import TensorIterator
 from tensoriter.core.loops.table import instruction_sets
 from tensoriter.core.reasons import operand_name
+from tensoriter.core.threads import num_threads
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,6 @@ def info() -> dict:
         "platform": platform.platform(),
         "isa": chosen,
         "isa_built": built,
-        "threads": 1,
+        "threads": num_threads(),
         "cpus": os.cpu_count(),
     }

@@ -151,6 +151,16 @@ def test_slower_is_slower_beyond_noise():
     assert Result(Asked(peer_cases.NOT_SLOWER), turns, 1).unmet() == []
 
 
+def test_what_a_busy_machine_measures_is_called_unsteady(capsys):
+    turns = Turns({THEIRS: [100.0, 100.0, 900.0, 900.0], OURS: [50.0] * 4})
+    result = Result(Asked(2), turns, 1)
+    assert result.unsteady
+    assert not made_up(numpy=200, tensoriter=100).unsteady
+    assert peer_tables.target_row("", result)[-1] == "met (unsteady)"
+    peer_tables.print_targets({out_cell(10**6): result})
+    assert "Unsteady: 1," in capsys.readouterr().out
+
+
 def test_contestants_have_an_order_of_their_own():
     result = made_up(ceiling=1, tensoriter=1, torch=1, numpy=1)
     many = made_up(**{with_threads(2): 1, "jax": 1})
