@@ -10,6 +10,7 @@ from benchmarks.peer_cases import NOT_SLOWER
 from benchmarks.peer_libraries import PEERS, RIVALS
 from tensoriter.timing import Ratio, Turns
 
+UNSTEADY = 1.5  # quartiles that lie further apart, as a factor, tell of a busy machine
 THEIRS, OURS, CEILING = "numpy", "tensoriter", "ceiling"
 
 
@@ -50,6 +51,12 @@ class Result:
         """What the STREAM-like add moved, in GB/s."""
         return self.bytes_moved / self.turns.median(CEILING)
 
+    @property
+    def unsteady(self) -> bool:
+        """Whether this was measured while something else took the processor: worth nothing."""
+        speed = self.turns.speed(OURS, THEIRS)
+        return speed.high > UNSTEADY * speed.low
+
     def has(self, name: str) -> bool:
         """Whether this contestant took part."""
         return name in self.turns.nanoseconds
@@ -78,6 +85,7 @@ class Result:
             "speed_over_best_peer": vars(self.turns.speed(OURS, self.best_rival)),
             "of_ceiling": vars(self.of_ceiling) if self.of_ceiling else None,
             "verdict": verdict(self.unmet()),
+            "unsteady": self.unsteady,
         }
 
 

@@ -11,6 +11,7 @@ from benchmarks.peer_results import (
     CEILING,
     OURS,
     THEIRS,
+    UNSTEADY,
     Result,
     contestants_in,
     verdict,
@@ -56,6 +57,8 @@ def print_targets(results: Results) -> None:
     print_table(columns, rows, right=True)
     met = sum(not result.unmet() for result in results.values())
     print(f"\n{met} of {len(results)} cases are met. / is: times as fast as.")
+    if unsteady := sum(result.unsteady for result in results.values()):
+        print(f"Unsteady: {unsteady}, with quartiles {UNSTEADY} times apart: measure on a machine at rest.")
     if rates := [result.ceiling_rate for result in results.values() if result.has(CEILING)]:
         print(f"The ceiling: {min(rates):.1f} to {max(rates):.1f} GB/s by case; caches can help past it.")
 
@@ -70,7 +73,7 @@ def target_row(label: str, result: Result) -> list[str]:
         rival,
         str(result.turns.speed(OURS, rival)),
         str(result.of_ceiling or ""),
-        verdict(result.unmet()),
+        verdict(result.unmet()) + (" (unsteady)" if result.unsteady else ""),
     ]
 
 
