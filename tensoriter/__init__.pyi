@@ -1,11 +1,12 @@
 from types import EllipsisType, TracebackType
-from typing import Any, Literal, Protocol, TypedDict, final, overload
+from typing import Any, Literal, Protocol, SupportsIndex, TypedDict, final, overload
 
 import numpy as np
 import numpy.typing as npt
 
 __version__: str
-__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "free_list", "info"]
+__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "free_list", "info",
+           "num_threads", "set_num_threads", "threads"]
 
 _Path = Literal["contiguous", "strided", "numpy"]
 _Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
@@ -157,6 +158,14 @@ class TensorIterator:
     def overlap(self) -> bool: ...
     @property
     def colliding(self) -> tuple[int, ...]: ...
+    @property
+    def tile(self) -> tuple[int, int] | None: ...
+    @property
+    def columns(self) -> tuple[int, ...]: ...
+    @property
+    def streamed(self) -> bool: ...
+    @property
+    def threads(self) -> int: ...
 
 @final
 class Explanation:
@@ -168,6 +177,7 @@ class Explanation:
     shape: tuple[int, ...] | None
     cast: tuple[str, ...]
     copied: tuple[str, ...]
+    walk: tuple[str, ...] = ...
 
 def explain(
     *operands: npt.ArrayLike | None,
@@ -201,3 +211,18 @@ class _Info(TypedDict):
     cpus: int | None
 
 def info() -> _Info: ...
+
+def num_threads() -> int: ...
+def set_num_threads(n: SupportsIndex) -> None: ...
+
+@final
+class threads:
+    n: int
+    def __init__(self, n: SupportsIndex) -> None: ...
+    def __enter__(self) -> threads: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...

@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,7 @@ class Explanation:
     isa : the instruction set of that loop; 'numpy' on NumPy's path
     dtype, shape : of the result; None on NumPy's path
     cast, copied : a sentence for each operand that is cast, or copied because out overlaps it
+    walk : sentences on how large operands are walked: tiles, columns, streamed outputs, threads
     """
 
     path: str
@@ -32,6 +34,7 @@ class Explanation:
     shape: tuple | None
     cast: tuple
     copied: tuple
+    walk: tuple = ()
 
     def __str__(self) -> str:
         rows = [("path", self.path), ("why", self.reason or "nothing kept it off the shortest path")]
@@ -39,6 +42,7 @@ class Explanation:
             rows += [("loop", f"{self.loop} ({self.isa})"), ("result", f"{self.dtype}{list(self.shape)}")]
         rows += [("cast", sentence) for sentence in self.cast]
         rows += [("copied", sentence) for sentence in self.copied]
+        rows += [("walk", sentence) for sentence in self.walk]
         return "\n".join(f"{name:8}{text}" for name, text in rows)
 
 
@@ -53,6 +57,7 @@ def explain(*operands, op=None, **keywords) -> Explanation:
     why     x2 is a transposed view: strides (8, 800)
     loop    add_float64 (...)
     result  float64[100, 100]
+    walk    in tiles of 8 rows of 128, x2 by columns
     """
     if op is None:
         from tensoriter.ops import add as op
@@ -66,8 +71,22 @@ def explain(*operands, op=None, **keywords) -> Explanation:
     copied = tuple(f"{names[k]}, since out overlaps it in memory" for k in iterator.colliding)
     return Explanation(
         iterator.path, iterator.reason, f"{op.__name__}_{iterator.dtype}", instruction_sets()[0],
-        iterator.dtype, iterator.shape, cast, copied,
+        iterator.dtype, iterator.shape, cast, copied, tuple(walk_sentences(iterator, names)),
     )
+
+
+def walk_sentences(iterator: TensorIterator, names: list[str]) -> Iterator[str]:
+    if iterator.columns:
+        rows, length = iterator.tile
+        by_columns = " and ".join(names[k] for k in iterator.columns)
+        yield f"in tiles of {rows} rows of {length}, {by_columns} by columns"
+    elif iterator.tile:
+        rows, length = iterator.tile
+        yield f"in tiles of {rows} x {length} elements"
+    if iterator.streamed:
+        yield "the output past the cache"
+    if iterator.threads > 1:
+        yield f"on {iterator.threads} threads"
 
 
 def info() -> dict:

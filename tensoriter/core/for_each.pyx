@@ -8,7 +8,7 @@ from libc.string cimport memchr, memcpy
 from tensoriter.core.array_api cimport npy_intp, NPY_MAXDIMS
 from tensoriter.core.dtypes cimport element_size, MAX_OPERANDS
 from tensoriter.core.fpstatus cimport fegetenv, fenv_t, fp_enter, fp_leave, fp_raise
-from tensoriter.core.threads cimport GRAIN, part_function, parts_for, run_side_by_side
+from tensoriter.core.threads cimport GRAIN, is_resting, parts_for, run_side_by_side
 from tensoriter.core.tiles cimport Blocks, finish_tiles, run_plane, run_tile
 
 
@@ -28,7 +28,7 @@ cdef void for_each_from(Iterator* it, char** pointers, void* data) noexcept nogi
         return
     if it.size >= 2 * GRAIN:
         parts = parts_for(it.size, element_size[it.operands[it.nin].element])
-        if parts > 1:
+        if parts > 1 and not is_resting(it.size):
             split(it, parts, pointers, data)
             return
     walk_all(it, pointers, data)
@@ -132,7 +132,7 @@ cdef void split(Iterator* it, int parts, char** pointers, void* data) noexcept n
     work.parts = <int>min(<npy_intp>parts, it.dims[work.dimension])
     work.raised = 0
     fegetenv(&work.mode)
-    run_side_by_side(work.parts, run_part, &work)
+    run_side_by_side(work.parts, it.size, run_part, &work)
     if work.raised:
         fp_raise(work.raised)   # so that the caller finds them where those of its own part are
 

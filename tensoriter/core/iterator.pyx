@@ -22,6 +22,8 @@ from tensoriter.core.layout cimport (
 from tensoriter.core.loops.table cimport BOOL, COMPLEX128, FLOAT64, INT64, LONGDOUBLE, own_cast
 from tensoriter.core.paths cimport forcing, is_forced
 from tensoriter.core.short_ways cimport Short, short_way
+from tensoriter.core.threads cimport parts_for
+from tensoriter.core.tiles cimport plan_tiles
 
 _import_array()
 
@@ -278,6 +280,10 @@ cdef class TensorIterator:
     overlap : whether an input shares memory with out in a way that has to be copied
     colliding : which inputs do, by number
     cast : for each operand, (from, to) dtypes where it is cast, else None
+    tile : (rows, length) of the pieces in which the walk is cut where that serves the caches, else None
+    columns : which operands are read or written by columns, by number, as they run along another dimension
+    streamed : whether an output is written past the cache
+    threads : how many threads compute
 
     >>> import numpy as np
     >>> it = TensorIterator(np.ones((2, 3, 4)), np.ones((3, 4)))
@@ -295,6 +301,10 @@ cdef class TensorIterator:
     cdef readonly tuple cast
     cdef readonly bint overlap
     cdef readonly tuple colliding
+    cdef readonly tuple tile
+    cdef readonly tuple columns
+    cdef readonly bint streamed
+    cdef readonly int threads
 
     def __init__(self, *operands, LoopTable op=None, **keywords):
         cdef Iterator it
@@ -314,7 +324,7 @@ cdef class TensorIterator:
         if is_forced("numpy"):
             arguments.reason = Reason.FORCED
         self.path = "strided" if ours else "numpy"
-        self.dims = self.strides = self.cast = self.colliding = ()
+        self.dims = self.strides = self.cast = self.colliding = self.columns = ()
         if ours:
             self.look(&it, &arguments)
             if forcing == 0 and short_way(&way, &op.table, pointers, len(operands), kwnames, &out):
@@ -337,6 +347,18 @@ cdef class TensorIterator:
         self.dims = tuple([it.dims[axis] for axis in range(it.dims_count - 1, -1, -1)])
         self.strides = tuple([tuple([it.operands[k].steps[axis] for axis in range(it.dims_count - 1, -1, -1)])
                               for k in range(it.count)])
+        self.look_at_tiles(it)
+        return 0
+
+    cdef int look_at_tiles(self, Iterator* it) except -1:
+        cdef int k
+        plan_tiles(it)
+        in_blocks = [k for k in range(it.nin + it.nout) if it.operands[k].in_block]
+        if it.tiled and (in_blocks or it.tile_rows > 1):
+            self.tile = (it.tile_rows, it.tile_length)
+            self.columns = tuple([k for k in in_blocks if not it.operands[k].buffered])
+        self.streamed = it.streaming
+        self.threads = parts_for(it.size, element_size[it.operands[it.nin].element])
         return 0
 
 

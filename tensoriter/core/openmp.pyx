@@ -5,7 +5,7 @@ from tensoriter.core.threads cimport part_function, set_runner
 
 cdef extern from "parallel.h":
     bint HAS_OPENMP
-    void run_parts(int parts, part_function function, void* context) noexcept nogil
+    bint run_parts(int parts, part_function function, void* context) noexcept nogil
 
 if HAS_OPENMP:
     set_runner(run_parts)

@@ -11,18 +11,30 @@
 
 typedef void (*part_function)(int part, int is_caller, void *context);
 
-/* Each part goes to a thread of its own, the same one at each call, whose caches may still hold it. */
-static void run_parts(int parts, part_function function, void *context)
+/* Each part goes to a thread of its own, the same one at each call, whose caches may still hold it.
+   Returns whether it paid: not where the caller has waited for others longer than their parts would have
+   taken it. So it is while other processes keep the cores busy, and for short work after a pause, as waking
+   a thread that sleeps costs up to 100 microseconds. */
+static int run_parts(int parts, part_function function, void *context)
 {
 #ifdef _OPENMP
+    const double start = omp_get_wtime();
+    double own = 0;
 #pragma omp parallel for schedule(static, 1) num_threads(parts)
     for (int part = 0; part < parts; part++) {
-        function(part, omp_get_thread_num() == 0, context);
+        const int is_caller = omp_get_thread_num() == 0;
+        const double begin = omp_get_wtime();
+        function(part, is_caller, context);
+        if (is_caller) {
+            own = omp_get_wtime() - begin;
+        }
     }
+    return omp_get_wtime() - start <= own * parts;
 #else
     for (int part = 0; part < parts; part++) {
         function(part, 1, context);
     }
+    return 0;
 #endif
 }
 

@@ -2,6 +2,8 @@
 #ifndef TENSORITER_THREADS_H
 #define TENSORITER_THREADS_H
 
+#include <stddef.h>
+
 #if defined(_MSC_VER)
 #define THREAD_LOCAL __declspec(thread)
 #else
@@ -13,6 +15,24 @@ static THREAD_LOCAL int block_limit = 0;
 
 static int get_block_limit(void) { return block_limit; }
 static void set_block_limit(int limit) { block_limit = limit; }
+
+/* What threads have been worth to this thread, by the size of the work: its power of 2. */
+typedef struct {
+    int losses; /* less wins, at least 0 */
+    int rest;   /* pieces of work that are still left to one thread */
+    int waking; /* the next one comes after a rest */
+} Experience;
+
+static THREAD_LOCAL Experience experiences[8 * sizeof(size_t)];
+
+static Experience *experience_with(size_t size)
+{
+    int power = 0;
+    while (size >>= 1) {
+        power++;
+    }
+    return &experiences[power];
+}
 
 /* OpenMP's threads do not exist in a forked child, but GNU's library goes on waiting for them there: a
    process that was forked computes on one thread. */

@@ -8,8 +8,10 @@ cdef enum:
     GRAIN_BYTES = 131072
 
 ctypedef void (*part_function)(int part, bint is_caller, void* context) noexcept nogil
-ctypedef void (*runner)(int parts, part_function function, void* context) noexcept nogil
+# Returns whether it was faster than one thread.
+ctypedef bint (*runner)(int parts, part_function function, void* context) noexcept nogil
 
 cdef void set_runner(runner function) noexcept
 cdef int parts_for(npy_intp size, int item_size) noexcept nogil
-cdef void run_side_by_side(int parts, part_function function, void* context) noexcept nogil
+cdef bint is_resting(npy_intp size) noexcept nogil
+cdef void run_side_by_side(int parts, npy_intp size, part_function function, void* context) noexcept nogil

@@ -12,9 +12,16 @@ cdef extern from "threads.h":
     void set_block_limit(int) noexcept nogil
     bint is_forked() noexcept nogil
     void watch_forks()
+    # What threads have been worth to this thread, by size (its power of 2).
+    ctypedef struct Experience:
+        int losses
+        int rest
+        bint waking
+    Experience* experience_with(npy_intp size) noexcept nogil
 
 cdef enum:
     MOST_THREADS = 1024     # more are a mistake
+    MOST_LOSSES = 8         # so that one in 256 pieces of work is tried with threads again
     # Turns of an empty loop that a thread waits before it sleeps, about 10 microseconds.
     SPIN_COUNT = 3000
 
@@ -42,8 +49,29 @@ cdef int parts_for(npy_intp size, int item_size) noexcept nogil:
     return <int>max(1, min(most, <npy_intp>limit()))
 
 
-cdef void run_side_by_side(int parts, part_function function, void* context) noexcept nogil:
-    run_parts(parts, function, context)
+cdef void run_side_by_side(int parts, npy_intp size, part_function function, void* context) noexcept nogil:
+    """Runs the parts; the more often that did not pay, the longer work of this size then rests. What wakes
+    the threads after a rest is not counted: it has to wait for them, and the next may not."""
+    cdef Experience* experience = experience_with(size)
+    cdef bint paid = run_parts(parts, function, context)
+    if experience.waking:
+        experience.waking = False
+        return
+    if paid:
+        experience.losses = max(experience.losses - 1, 0)
+    else:
+        experience.losses = min(experience.losses + 1, MOST_LOSSES)
+    experience.rest = (1 << experience.losses) - 1
+
+
+cdef bint is_resting(npy_intp size) noexcept nogil:
+    """Whether work of this size is left to one thread for the time being, which counts as one such piece."""
+    cdef Experience* experience = experience_with(size)
+    if experience.rest == 0:
+        return False
+    experience.rest -= 1
+    experience.waking = True
+    return True
 
 
 # ---------------------------------------------------------------- for Python

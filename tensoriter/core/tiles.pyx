@@ -46,14 +46,12 @@ cdef void plan_tiles(Iterator* it) noexcept nogil:
     """Sets it.tiled and what goes with it, and may reorder the dimensions, whose order is free by now."""
     cdef int k
     it.tiled = it.streaming = False
-    if it.size == 0:
-        return
+    it.tile_rows = 1
+    it.tile_length = it.dims[0]
     for k in range(it.nin + it.nout):
         it.operands[k].in_block = it.operands[k].buffered
         it.operands[k].streamed = False
-        it.tiled |= it.operands[k].buffered
-    it.tile_rows = 1
-    it.tile_length = it.dims[0]
+        it.tiled |= it.operands[k].buffered and it.size > 0
     if not it.masked and it.size >= TILE_FROM:
         if it.dims_count > 1:
             plan_columns(it)
