@@ -18,9 +18,9 @@ static void set_block_limit(int limit) { block_limit = limit; }
 
 /* What threads have been worth to this thread, by the size of the work: its power of 2. */
 typedef struct {
-    int losses; /* less wins, at least 0 */
+    int losses; /* in a row */
+    int rests;  /* taken, less pieces that paid since */
     int rest;   /* pieces of work that are still left to one thread */
-    int waking; /* the next one comes after a rest */
 } Experience;
 
 static THREAD_LOCAL Experience experiences[8 * sizeof(size_t)];

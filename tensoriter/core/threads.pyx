@@ -15,13 +15,15 @@ cdef extern from "threads.h":
     # What threads have been worth to this thread, by size (its power of 2).
     ctypedef struct Experience:
         int losses
+        int rests
         int rest
-        bint waking
     Experience* experience_with(npy_intp size) noexcept nogil
 
 cdef enum:
     MOST_THREADS = 1024     # more are a mistake
-    MOST_LOSSES = 8         # so that one in 256 pieces of work is tried with threads again
+    LOSSES_TO_REST = 4
+    FIRST_REST = 16         # pieces of work
+    MOST_RESTS = 4          # so that the longest are 256
     # Turns of an empty loop that a thread waits before it sleeps, about 10 microseconds.
     SPIN_COUNT = 3000
 
@@ -50,18 +52,18 @@ cdef int parts_for(npy_intp size, int item_size) noexcept nogil:
 
 
 cdef void run_side_by_side(int parts, npy_intp size, part_function function, void* context) noexcept nogil:
-    """Runs the parts; the more often that did not pay, the longer work of this size then rests. What wakes
-    the threads after a rest is not counted: it has to wait for them, and the next may not."""
+    """Runs the parts. Where several in a row did not pay, work of this size rests, twice as long each time;
+    fewer tell nothing, since a thread that slept has first to be woken, and to be given a core."""
     cdef Experience* experience = experience_with(size)
-    cdef bint paid = run_parts(parts, function, context)
-    if experience.waking:
-        experience.waking = False
+    if run_parts(parts, function, context):
+        experience.losses = 0
+        experience.rests = max(experience.rests - 1, 0)
         return
-    if paid:
-        experience.losses = max(experience.losses - 1, 0)
-    else:
-        experience.losses = min(experience.losses + 1, MOST_LOSSES)
-    experience.rest = (1 << experience.losses) - 1
+    experience.losses += 1
+    if experience.losses == LOSSES_TO_REST:
+        experience.losses = 0
+        experience.rest = FIRST_REST << experience.rests
+        experience.rests = min(experience.rests + 1, MOST_RESTS)
 
 
 cdef bint is_resting(npy_intp size) noexcept nogil:
@@ -70,7 +72,6 @@ cdef bint is_resting(npy_intp size) noexcept nogil:
     if experience.rest == 0:
         return False
     experience.rest -= 1
-    experience.waking = True
     return True
 
 
