@@ -57,7 +57,7 @@ def explain(*operands, op=None, **keywords) -> Explanation:
     why     x2 is a transposed view: strides (8, 800)
     loop    add_float64 (...)
     result  float64[100, 100]
-    walk    in tiles of 8 rows of 128, x2 by columns
+    walk    in tiles of 8 rows of 100, x2 by columns
     """
     if op is None:
         from tensoriter.ops import add as op

@@ -31,6 +31,8 @@ def state() -> int:
     step = tensoriter.add.bind(x, 1.0, out=x)
     result: npt.NDArray[Any] = step()
     step(result, x)
+    with tensoriter.threads(tensoriter.num_threads()):
+        tensoriter.set_num_threads(1)
     tensoriter.free_list.enabled = True
     tensoriter.free_list.clear()
     return tensoriter.free_list.limit()["entries"] - tensoriter.free_list.info()["entries"]
