@@ -157,9 +157,9 @@ class TestEveryHalf:
 
 
 class TestStreamed:
-    """Outputs past the cache: operands of 24 MB and more together."""
+    """Outputs past the cache: operands of 32 MiB and more together."""
 
-    N = 1_100_003
+    N = 1_400_003
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -210,12 +210,12 @@ class TestStreamed:
         self.same(x, x[:, ::-1], out=np.zeros((rows, width + 1))[:, 1:])
 
     def test_columns(self, pair):
-        square = pair[0][:1_098_304].reshape(1048, 1048)
+        square = pair[0][: 1183 * 1183].reshape(1183, 1183)
         self.same(square, square.T)
 
     @pytest.mark.parametrize("code", "?bFDg")
     def test_elements_of_any_size(self, code):
-        n = 24_000_000 // np.dtype(code).itemsize // 3 + 1000
+        n = (32 << 20) // np.dtype(code).itemsize // 3 + 1000
         x = np.resize(filled(10_007, code), n)
         self.same(x, x[::-1])
         self.same(x, x, out=laid_out(np.zeros(n, code), offset=1)[:n])

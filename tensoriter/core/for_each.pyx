@@ -46,19 +46,19 @@ cdef inline void walk_all(Iterator* it, char** pointers, void* data) noexcept no
 cdef void walk_rows(Iterator* it, char** pointers, void* data) noexcept nogil:
     """Up to two dimensions with nothing to cast: what most small operands come to."""
     cdef npy_intp steps[MAX_OPERANDS]
-    cdef npy_intp n = it.dims[0], rows = 1
+    cdef npy_intp row_steps[MAX_OPERANDS]
+    cdef char* here[MAX_OPERANDS]
+    cdef npy_intp n = it.dims[0], row, rows = 1
     cdef int k, count = it.nin + it.nout
     if it.dims_count == 2:
         rows = it.dims[1]
     for k in range(count):
         steps[k] = it.operands[k].steps[0]
-    while True:
-        it.loop.function(pointers, &n, steps, data)
-        rows -= 1
-        if rows == 0:
-            return
+        row_steps[k] = it.operands[k].steps[1] if rows > 1 else 0
+    for row in range(rows):
         for k in range(count):
-            pointers[k] += it.operands[k].steps[1]
+            here[k] = pointers[k] + row * row_steps[k]
+        it.loop.function(here, &n, steps, data)
 
 
 cdef void walk_in_blocks(Iterator* it, char** pointers, void* data) noexcept nogil:

@@ -22,10 +22,10 @@
 enum {
     CACHE_LINE = 64,
     /* Bytes of all operands together from which on outputs are streamed, although whoever reads them next
-       has to fetch them from memory. Measured with add and a reader of its output behind it, float64, a
-       last cache of 32 MB: 1.25 times the time of ordinary stores at 12 MB, even at 24 MB, 0.9 at 36 MB,
-       0.8 at 48 MB and above; add alone gains from 20 MB on. */
-    STREAM_FROM = 24000000
+       has to fetch them from memory: the size of a last cache. Measured with add and a reader of its output
+       behind it, float64, a last cache of 32 MB: 1.25 times the time of ordinary stores at 12 MB, even at
+       24 MB, 0.9 at 36 MB, 0.8 at 48 MB and above. */
+    STREAM_FROM = 32 << 20
 };
 
 /* n x rows elements; a step is from element to element, a row step from row to row. The inner of the two

@@ -26,13 +26,13 @@ cdef extern from "move.h":
     void prefetch_lines(const char* first, npy_intp nbytes) noexcept nogil
 
 cdef enum:
-    BLOCK_BYTES = 8192
+    BLOCK_BYTES = 8192    # (4,096 and 16,384 are slower for casts: more starts, more of L1)
     # Elements: with fewer, what looking for a better walk costs (about 20 ns) is not won back.
     TILE_FROM = 1024
     # An innermost dimension shorter than this costs more in calls of the loop than in the loop, and
     # changes places with a longer one.
     SHORT_RUN = 8
-    SWAPPED_RUN = 512
+    SWAPPED_BYTES = 8192    # of a tile of such rows, so that L1 holds it from the first column to the last
     # Rows of a tile with a transposed operand: so many bytes of each of its columns are read at once.
     COLUMN_BYTES = 64
     # Bytes of a streamed block. It is filled and streamed by turns; the shorter the turns, the better the
@@ -115,7 +115,7 @@ cdef void plan_short_rows(Iterator* it) noexcept nogil:
     exchange_dimensions(it, 1, longest)
     exchange_dimensions(it, 0, 1)
     it.tiled = True
-    it.tile_length = SWAPPED_RUN
+    it.tile_length = max(64, SWAPPED_BYTES // (it.dims[1] * element_size[it.operands[it.nin].element]))
     it.tile_rows = it.dims[1]
 
 
