@@ -10,7 +10,8 @@ from tensoriter.core.iterator import TensorIterator
 from tensoriter.core.op import Op
 from tensoriter.core.paths import force_path
 from tensoriter.explain import Explanation, explain, info
-from tensoriter.ops import add
+from tensoriter.ops import *  # noqa: F403
+from tensoriter.ops import __all__ as _op_names
 
 __version__ = "0.1.0"
-__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "free_list", "info"]
+__all__ = ["Explanation", "Op", "TensorIterator", "explain", "force_path", "free_list", "info", *_op_names]

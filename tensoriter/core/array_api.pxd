@@ -62,6 +62,15 @@ cdef extern from *:
         int type_num
         char byteorder
         char kind
+    ctypedef struct PyUFuncObject:
+        int nin
+        int nout
+        int nargs
+        int ntypes
+        void** functions
+        void** data
+        const char* types
+        PyObject* obj
     ctypedef enum NPY_CASTING:
         NPY_SAME_KIND_CASTING
         NPY_UNSAFE_CASTING

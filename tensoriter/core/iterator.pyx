@@ -309,7 +309,9 @@ cdef class TensorIterator:
         cdef PyObject* kwnames = <PyObject*>names if names else NULL
         cdef Short way
         cdef PyObject* out
-        ours = (parse_arguments(&arguments, pointers, len(operands), kwnames)
+        arguments.reason = Reason.NO_LOOP
+        arguments.reason_operand = 0
+        ours = (op.table.count > 0 and parse_arguments(&arguments, pointers, len(operands), kwnames)
                 and not is_forced("numpy") and set_up(&it, &arguments, op))
         if is_forced("numpy"):
             arguments.reason = Reason.FORCED
@@ -317,10 +319,12 @@ cdef class TensorIterator:
         self.dims = self.strides = self.cast = self.colliding = ()
         if ours:
             self.look(&it, &arguments)
-            if forcing == 0 and short_way(&way, &op.table, pointers, len(operands), kwnames, &out):
+            if (forcing == 0 and op.table.nin <= 2 and op.table.nout == 1 and short_way(
+                    &way, &op.table, op.table.nin, pointers, len(operands), kwnames, &out)):
                 self.path = "contiguous"
         self.reason = reason_sentence(
-            self.path, arguments.reason, arguments.reason_operand, operands, keywords)
+            self.path, arguments.reason, arguments.reason_operand, operands, keywords, op.table.nin,
+            op.table.nout)
 
     cdef int look(self, Iterator* it, Arguments* arguments) except -1:
         cdef int k, axis
