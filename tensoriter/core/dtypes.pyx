@@ -83,8 +83,8 @@ cdef class LoopTable:
         self.table.nout = ufunc.nout
 
     cdef int add_loops(self, const char* own, bint borrowing) except -1:
-        """Adds a loop for each of the ufunc's signatures of numbers and bools: ours of the name `own` (NULL:
-        none) where there is one, otherwise, if `borrowing`, the ufunc's."""
+        """Adds a loop for each of the ufunc's signatures of numbers and bools: ours of the name `own` (NULL
+        where the ufunc is not NumPy's) if there is one, otherwise, if `borrowing`, the ufunc's."""
         cdef PyUFuncObject* ufunc = <PyUFuncObject*><PyObject*>self.ufunc
         cdef int k
         cdef Loop* loop
@@ -181,8 +181,9 @@ cdef bint fill_loop(Loop* loop, PyUFuncObject* ufunc, int signature, const char*
     loop.silent = False
     loop.floating = True
     if loop.borrowed:
-        # What is computed within is not known: the flags of both units count, as they do for NumPy.
-        loop.extended = True
+        # NumPy's loops compute in the types that they are for. What others do within is not known: the flags
+        # of both units count, as they do for NumPy.
+        loop.extended |= own is NULL
         loop.function = <loop_function>ufunc.functions[signature]
         loop.data = ufunc.data[signature] if ufunc.data is not NULL else NULL
         return borrowing and loop.function is not NULL

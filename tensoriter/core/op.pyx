@@ -94,6 +94,35 @@ cdef class Op(LoopTable):
                 raise TypeError(f"the loops of {ufunc!r} cannot be taken: {reason}")
         return ops.get(ufunc) or Op(ufunc)
 
+    @staticmethod
+    def from_loops(name, loops, *, nin=None, doc=""):
+        """An op of C functions: `loops` has a pointer for each tuple of types, inputs first.
+
+        A pointer is an address, a ctypes function pointer or a numba.cfunc. The function has the signature
+        of NumPy's loops, void (char **args, npy_intp const *dimensions, npy_intp const *steps, void *data):
+        for dimensions[0] elements, operand k's i-th lies at args[k] + i * steps[k] bytes. Other threads may
+        run meanwhile. Its data is NULL. Types are those of `numpy.dtype`, or one string as in
+        `numpy.ufunc.types`, such as 'dd->d'; `nin` inputs (default: all but the last).
+
+        Operands of other types are cast to those of the first loop, in the order given, that takes them by a
+        safe cast. ValueError for types that are not numeric or do not go together, TypeError for what is not
+        a pointer.
+
+        >>> import ctypes, numpy as np
+        >>> pointers = ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_ssize_t)
+        >>> @ctypes.CFUNCTYPE(None, *pointers, pointers[1], ctypes.c_void_p)
+        ... def twice(args, dimensions, steps, data):
+        ...     places = ctypes.cast(args, ctypes.POINTER(ctypes.c_ssize_t))
+        ...     for i in range(dimensions[0]):
+        ...         x, out = (ctypes.c_double.from_address(places[k] + i * steps[k]) for k in range(2))
+        ...         out.value = 2 * x.value
+        >>> double = Op.from_loops("double", {("d", "d"): twice})
+        >>> double(np.arange(4))
+        array([0., 2., 4., 6.])
+        """
+        from tensoriter.core.from_loops import ufunc_of_loops
+        return Op(ufunc_of_loops(name, loops, nin, doc))
+
     def __call__(self, *args, **kwargs):
         # What Op.__call__(op, ...) reaches; a call of the op itself goes through vectorcall.
         names = tuple(kwargs)
