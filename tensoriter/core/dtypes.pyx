@@ -181,9 +181,9 @@ cdef bint fill_loop(Loop* loop, PyUFuncObject* ufunc, int signature, const char*
     loop.silent = False
     loop.floating = True
     if loop.borrowed:
-        # NumPy's loops compute in the types that they are for. What others do within is not known: the flags
-        # of both units count, as they do for NumPy.
-        loop.extended |= own is NULL
+        # Flags that a loop raises by itself, as NumPy's vectorised exp does by feraiseexcept, stand in either
+        # unit.
+        loop.extended = True
         loop.function = <loop_function>ufunc.functions[signature]
         loop.data = ufunc.data[signature] if ufunc.data is not NULL else NULL
         return borrowing and loop.function is not NULL

@@ -270,6 +270,8 @@ cdef class TensorIterator:
     Attributes
     ----------
     path : 'contiguous', 'strided' or 'numpy': the way the call would take
+    loop : the loop that would run: 'add_float64' for one of ours by the type that it reads, 'exp d->d' for
+        one that is the ufunc's own by its types; '' on NumPy's path
     reason : why not a shorter one, a sentence ('' on the contiguous path)
     dtype : dtype that the loop computes its (first) result in; None on NumPy's path
     shape, ndim, size : of the broadcast operands; None on NumPy's path
@@ -286,6 +288,7 @@ cdef class TensorIterator:
     """
     cdef readonly str path
     cdef readonly str reason
+    cdef readonly str loop
     cdef readonly object dtype
     cdef readonly object shape
     cdef readonly object ndim
@@ -317,7 +320,9 @@ cdef class TensorIterator:
             arguments.reason = Reason.FORCED
         self.path = "strided" if ours else "numpy"
         self.dims = self.strides = self.cast = self.colliding = ()
+        self.loop = ""
         if ours:
+            self.loop = name_of(it.loop, op.ufunc)
             self.look(&it, &arguments)
             if (forcing == 0 and op.table.nin <= 2 and op.table.nout == 1 and short_way(
                     &way, &op.table, op.table.nin, pointers, len(operands), kwnames, &out)):
@@ -342,6 +347,13 @@ cdef class TensorIterator:
         self.strides = tuple([tuple([it.operands[k].steps[axis] for axis in range(it.dims_count - 1, -1, -1)])
                               for k in range(it.count)])
         return 0
+
+
+cdef str name_of(Loop* loop, ufunc):
+    if not loop.borrowed:
+        return f"{ufunc.__name__}_{ELEMENT_NAMES[element_of(loop.types[0])]}"
+    types = "".join([(<object><PyObject*>dtype_of_code[loop.types[k]]).char for k in range(ufunc.nargs)])
+    return f"{ufunc.__name__} {types[:ufunc.nin]}->{types[ufunc.nin:]}"
 
 
 cdef object cast_of(Operand* operand, bint is_input):

@@ -7,6 +7,5 @@ cdef class Op(LoopTable):
     cdef bytes encoded_name
     cdef const char* name       # of the bytes above
     cdef LoopTable scaled       # the loops of x1 + alpha * x2; None where the op has no alpha=
-    cdef object documentation   # a docstring that was set; None: the ufunc's
     cdef object __weakref__
     cdef dict __dict__

@@ -64,6 +64,8 @@ cdef class Op(LoopTable):
             scaled_name = self.encoded_name + b"_scaled"
             self.scaled.add_loops(scaled_name, False)
         self.vectorcall = entry_of(&self.table)
+        if ufunc is np.maximum or ufunc is np.minimum:
+            self.vectorcall = <vectorcallfunc>call_extremum
         for attribute, value in (("__name__", name), ("__qualname__", name),
                                  ("__module__", "tensoriter" if is_numpys else module_of(ufunc))):
             PyObject_GenericSetAttr(self, attribute, value)
@@ -161,18 +163,18 @@ cdef class Op(LoopTable):
         # A docstring that was replaced comes back, as a ufunc's does.
         if name != "__doc__":
             raise AttributeError(f"attribute {name!r} of tensoriter.{self.__name__} cannot be deleted")
-        self.documentation = None
+        vars(self).pop(name, None)
 
     @property
     def __doc__(self):
         # NumPy takes 0.1 ms to put a ufunc's together, so that it is asked for when it is wanted.
-        if self.documentation is None:
-            return document(self.ufunc, self.scaled is not None)
-        return self.documentation
+        if "__doc__" in vars(self):
+            return vars(self)["__doc__"]
+        return document(self.ufunc, self.scaled is not None)
 
     @__doc__.setter
     def __doc__(self, value):
-        self.documentation = value
+        vars(self)["__doc__"] = value
 
     @property
     def __signature__(self):
@@ -257,6 +259,13 @@ cdef object call_binary(PyObject* self, PyObject* const* args, size_t count, PyO
         if PyArray_NDIM(<PyArrayObject*>args[0]) > 0:
             return call_contiguous(self, loop, <PyArrayObject*>args[0], <PyArrayObject*>args[1], size)
     return call_short(self, args, count, kwnames)
+
+
+cdef object call_extremum(PyObject* self, PyObject* const* args, size_t count, PyObject* kwnames):
+    """maximum and minimum: NumPy warns of a third argument without a name."""
+    if PyVectorcall_NARGS(count) > 2:
+        return call_numpy(self, args, count, kwnames)
+    return call_binary(self, args, count, kwnames)
 
 
 cdef object call_unary(PyObject* self, PyObject* const* args, size_t count, PyObject* kwnames):
