@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from types import EllipsisType, TracebackType
 from typing import Any, Literal, Protocol, SupportsIndex, TypedDict, final, overload
 
@@ -5,8 +6,21 @@ import numpy as np
 import numpy.typing as npt
 
 __version__: str
-__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "free_list", "info",
-           "num_threads", "set_num_threads", "threads"]
+__all__ = [
+    "Explanation", "Op", "TensorIterator", "explain", "force_path", "free_list", "info", "num_threads",
+    "set_num_threads", "threads",
+    "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
+    "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_count", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "cbrt", "ceil",
+    "conj", "conjugate", "copysign", "cos", "cosh", "deg2rad", "degrees", "divide", "divmod", "equal", "exp",
+    "exp2", "expm1", "fabs", "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod", "frexp", "gcd",
+    "greater", "greater_equal", "heaviside", "hypot", "invert", "isfinite", "isinf", "isnan", "isnat", "lcm",
+    "ldexp", "left_shift", "less", "less_equal", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "matmul", "matvec", "maximum", "minimum",
+    "mod", "modf", "multiply", "negative", "nextafter", "not_equal", "positive", "pow", "power", "rad2deg",
+    "radians", "reciprocal", "remainder", "right_shift", "rint", "sign", "signbit", "sin", "sinh", "spacing",
+    "sqrt", "square", "subtract", "tan", "tanh", "true_divide", "trunc", "vecdot", "vecmat",
+]
 
 _Path = Literal["contiguous", "strided", "numpy"]
 _Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
@@ -51,11 +65,8 @@ class Op:
     @overload
     def __call__(
         self,
-        x1: npt.ArrayLike,
-        x2: npt.ArrayLike,
-        /,
-        out: _Array | tuple[_Array],
-        *,
+        *operands: npt.ArrayLike | EllipsisType | None,
+        out: _Array,
         where: npt.ArrayLike = ...,
         casting: _Casting = ...,
         order: _Order = ...,
@@ -67,11 +78,8 @@ class Op:
     @overload
     def __call__(
         self,
-        x1: npt.ArrayLike,
-        x2: npt.ArrayLike,
-        /,
-        out: EllipsisType | None = ...,
-        *,
+        *operands: npt.ArrayLike | EllipsisType | None,
+        out: tuple[_Array | None, ...] | EllipsisType | None = ...,
         where: npt.ArrayLike = ...,
         casting: _Casting = ...,
         order: _Order = ...,
@@ -79,13 +87,129 @@ class Op:
         subok: bool = ...,
         signature: str | tuple[npt.DTypeLike, ...] = ...,
         alpha: complex | np.number[Any] = ...,
+        **generalized: Any,
     ) -> Any: ...
-
+    @staticmethod
+    def from_ufunc(ufunc: Any, *, unsupported: Literal["refuse", "numpy"] = ...) -> Op: ...
+    @staticmethod
+    def from_loops(
+        name: str,
+        loops: Mapping[str | tuple[npt.DTypeLike, ...], Any],
+        *,
+        nin: int | None = ...,
+        doc: str = ...,
+    ) -> Op: ...
     def bind(
         self, x1: npt.ArrayLike, x2: npt.ArrayLike, out: _Array | None = ...
     ) -> _BoundCall: ...
 
+# NumPy's ufuncs. Names that the installed NumPy does not have are absent here, too.
+abs: Op
+absolute: Op
+acos: Op
+acosh: Op
 add: Op
+arccos: Op
+arccosh: Op
+arcsin: Op
+arcsinh: Op
+arctan: Op
+arctan2: Op
+arctanh: Op
+asin: Op
+asinh: Op
+atan: Op
+atan2: Op
+atanh: Op
+bitwise_and: Op
+bitwise_count: Op
+bitwise_invert: Op
+bitwise_left_shift: Op
+bitwise_not: Op
+bitwise_or: Op
+bitwise_right_shift: Op
+bitwise_xor: Op
+cbrt: Op
+ceil: Op
+conj: Op
+conjugate: Op
+copysign: Op
+cos: Op
+cosh: Op
+deg2rad: Op
+degrees: Op
+divide: Op
+divmod: Op
+equal: Op
+exp: Op
+exp2: Op
+expm1: Op
+fabs: Op
+float_power: Op
+floor: Op
+floor_divide: Op
+fmax: Op
+fmin: Op
+fmod: Op
+frexp: Op
+gcd: Op
+greater: Op
+greater_equal: Op
+heaviside: Op
+hypot: Op
+invert: Op
+isfinite: Op
+isinf: Op
+isnan: Op
+isnat: Op
+lcm: Op
+ldexp: Op
+left_shift: Op
+less: Op
+less_equal: Op
+log: Op
+log10: Op
+log1p: Op
+log2: Op
+logaddexp: Op
+logaddexp2: Op
+logical_and: Op
+logical_not: Op
+logical_or: Op
+logical_xor: Op
+matmul: Op
+matvec: Op
+maximum: Op
+minimum: Op
+mod: Op
+modf: Op
+multiply: Op
+negative: Op
+nextafter: Op
+not_equal: Op
+positive: Op
+pow: Op
+power: Op
+rad2deg: Op
+radians: Op
+reciprocal: Op
+remainder: Op
+right_shift: Op
+rint: Op
+sign: Op
+signbit: Op
+sin: Op
+sinh: Op
+spacing: Op
+sqrt: Op
+square: Op
+subtract: Op
+tan: Op
+tanh: Op
+true_divide: Op
+trunc: Op
+vecdot: Op
+vecmat: Op
 
 @final
 class _BoundCall:
@@ -140,6 +264,8 @@ class TensorIterator:
     def path(self) -> _Path: ...
     @property
     def reason(self) -> str: ...
+    @property
+    def loop(self) -> str: ...
     @property
     def dtype(self) -> np.dtype[Any] | None: ...
     @property

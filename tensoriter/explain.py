@@ -19,8 +19,9 @@ class Explanation:
 
     path : 'contiguous', 'strided' or 'numpy'
     reason : the first thing that kept the call off a shorter path, '' on the contiguous one
-    loop : the loop that would run, such as 'add_float32'; '' on NumPy's path
-    isa : the instruction set of that loop; 'numpy' on NumPy's path
+    loop : the loop that would run: 'add_float32' for one of ours, 'exp f->f' for one that is the ufunc's
+        own; '' on NumPy's path
+    isa : the instruction set of our loop; 'numpy' for a loop that is the ufunc's and on NumPy's path
     dtype, shape : of the result; None on NumPy's path
     cast, copied : a sentence for each operand that is cast, or copied because out overlaps it
     walk : sentences on how large operands are walked: tiles, columns, streamed outputs, threads
@@ -69,9 +70,10 @@ def explain(*operands, op=None, **keywords) -> Explanation:
         f"{name} from {pair[0]} to {pair[1]}" for name, pair in zip(names, iterator.cast, strict=True) if pair
     )
     copied = tuple(f"{names[k]}, since out overlaps it in memory" for k in iterator.colliding)
+    isa = "numpy" if "->" in iterator.loop else instruction_sets()[0]
     return Explanation(
-        iterator.path, iterator.reason, f"{op.__name__}_{iterator.dtype}", instruction_sets()[0],
-        iterator.dtype, iterator.shape, cast, copied, tuple(walk_sentences(iterator, names)),
+        iterator.path, iterator.reason, iterator.loop, isa, iterator.dtype, iterator.shape, cast, copied,
+        tuple(walk_sentences(iterator, names)),
     )
 
 

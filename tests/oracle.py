@@ -10,6 +10,7 @@ knows which operation it compares.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import warnings
 from dataclasses import dataclass, field
@@ -22,6 +23,21 @@ _LONGDOUBLE_BYTES = 10 if np.finfo(np.longdouble).nmant == 63 else np.dtype("g")
 
 
 # ---------------------------------------------------------------------------------- values
+
+signs_of_zero = True  # whether zeros of two signs are two values
+
+
+@contextlib.contextmanager
+def zeros_alike():
+    """For fmax and fmin: of 0 and -0 NumPy's loop gives the first or the second, depending on where in a
+    vector they lie."""
+    global signs_of_zero
+    signs_of_zero = False
+    try:
+        yield
+    finally:
+        signs_of_zero = True
+
 
 def bits(array) -> bytes | list:
     """The values of `array` in C order, as bytes that are equal exactly if the values are."""
@@ -38,6 +54,8 @@ def bits(array) -> bytes | list:
     raw = floats.view("u1").reshape(-1, real.itemsize)[:, :used].copy()
     with np.errstate(all="ignore"):
         raw[np.isnan(floats)] = 0xFF  # one NaN for all; no number has these bits
+    if not signs_of_zero:
+        raw[floats == 0] = 0
     return raw.tobytes()
 
 
@@ -176,7 +194,7 @@ def run(function, args, kwargs, errstate=None) -> Outcome:
                 outcome.error = type(error)
             else:
                 outcome.value = result.copy("K") if isinstance(result, np.ndarray) else result
-                outcome.result = facts(result, operands, _mask(args, kwargs))
+                outcome.result = facts(result, operands, _mask(function, args, kwargs))
     outcome.memory = memory.contents(_outs(function, args, kwargs))
     memory.restore()
     outcome.warned = [(w.category, str(w.message)) for w in caught]
@@ -189,10 +207,10 @@ def _outs(function, args, kwargs):
     return arrays_in([positional, kwargs.get("out")])
 
 
-def _mask(args, kwargs):
+def _mask(function, args, kwargs):
     """`where`, if the elements it leaves out are whatever the allocator found."""
     where = kwargs.get("where", True)
-    return None if where is True or _outs(None, args, kwargs) else np.asarray(where, bool)
+    return None if where is True or _outs(function, args, kwargs) else np.asarray(where, bool)
 
 
 def compare(ours, theirs, /, *args, errstate=None, **kwargs) -> Outcome:

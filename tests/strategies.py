@@ -57,18 +57,21 @@ class Call:
 
 
 @st.composite
-def calls(draw):
-    """A call of a binary operation."""
+def calls(draw, ufunc=np.add):
+    """A call with as many inputs and outputs as that ufunc has."""
     shape = a_shape(draw)
-    first = an_operand(draw, shape)
-    second = an_operand(draw, shape) if draw(CHANCE) else first
-    args = (first, second)
-    return Call(args, _defined(args, some_keywords(draw, args)), draw(ERRSTATES))
+    args = [an_operand(draw, shape)]
+    while len(args) < ufunc.nin:
+        args.append(an_operand(draw, shape) if draw(CHANCE) else args[0])
+    keywords = _defined(ufunc, args, some_keywords(draw, args, ufunc))
+    if ufunc.nout == 1 and any(type(arg) is int for arg in args) and result_dtypes(ufunc, args)[0] == "?":
+        keywords.pop("where", None)  # NumPy 2.4 crashes when it compares with an int out of range
+    return Call(tuple(args), keywords, draw(ERRSTATES))
 
 
-def _defined(args, kwargs):
+def _defined(ufunc, args, kwargs):
     """Without casting='unsafe' where C leaves undefined what a float becomes as an integer."""
-    if kwargs.get("casting") == "unsafe" and result_dtype(args).kind in "fc":
+    if kwargs.get("casting") == "unsafe" and any(dtype.kind in "fc" for dtype in result_dtypes(ufunc, args)):
         return {**kwargs, "casting": "same_kind"}
     return kwargs
 
@@ -142,16 +145,16 @@ def a_numpy_scalar(draw):
 
 # ---------------------------------------------------------------------------------- keywords
 
-def some_keywords(draw, args):
+def some_keywords(draw, args, ufunc):
     """Nothing is the commonest call, and out the commonest keyword."""
     kind = draw(CHANCE)
     shape = broadcast_shape(args)
     if kind < 3:
         return {}
     if kind < 6:
-        return {"out": an_out(draw, args, shape)}
+        return {"out": some_outs(draw, args, shape, ufunc)}
     ways = {
-        "out": lambda: an_out(draw, args, shape),
+        "out": lambda: some_outs(draw, args, shape, ufunc),
         "where": lambda: a_where(draw, shape),
         "dtype": lambda: draw(CODES),
         "casting": lambda: draw(CASTINGS),
@@ -168,15 +171,28 @@ def broadcast_shape(args):
         return ()
 
 
-def result_dtype(args):
+def result_dtypes(ufunc, args):
+    """The dtypes of the ufunc's results for such operands: float64 if it takes none such."""
+    dtypes = [np.asarray(arg).dtype for arg in args]
     try:
-        return np.result_type(*args)
-    except (TypeError, ValueError, OverflowError):
-        return np.dtype("d")
+        with np.errstate(all="ignore"):
+            results = ufunc(*(np.ones((), dtype) for dtype in dtypes))
+    except (TypeError, ValueError, AttributeError):  # AttributeError: objects have no such method
+        return [np.dtype("d")] * ufunc.nout
+    return [np.asarray(result).dtype for result in (results if ufunc.nout > 1 else [results])]
 
 
-def an_out(draw, args, shape):
-    """A place for the result: of any dtype and layout, over the operands, or of no use."""
+def some_outs(draw, args, shape, ufunc):
+    """What out= is given: a single place, or a tuple of as many as the ufunc has outputs."""
+    dtypes = result_dtypes(ufunc, args)
+    outs = [an_out(draw, args, shape, dtype) for dtype in dtypes]
+    if len(outs) == 1:
+        return outs[0]
+    return tuple(out[0] if isinstance(out, tuple) else out for out in outs) if draw(CHANCE) else outs[0]
+
+
+def an_out(draw, args, shape, dtype):
+    """A place for a result: of any dtype and layout, over the operands, or of no use."""
     kind = draw(CHANCE)
     sources = [arg for arg in args if isinstance(arg, np.ndarray) and arg.size and all(arg.strides)]
     if kind == 0:
@@ -184,8 +200,7 @@ def an_out(draw, args, shape):
     if kind < 6 and sources:
         return a_view(draw, sources[kind % len(sources)])
     shape = (2, *shape) if kind == 8 else a_shape(draw) if kind == 9 else shape
-    dtype = result_dtype(args) if draw(YES) else None
-    out = an_array(draw, shape, dtype, OUT_STEPS)
+    out = an_array(draw, shape, dtype if draw(YES) else None, OUT_STEPS)
     out.flags.writeable = kind != 10
     return (out,) if kind == 11 else out
 

@@ -1,40 +1,71 @@
-"""Any call of add, as NumPy answers it: random operands, keywords and errstates.
+"""Any call of any op, as NumPy answers it: random operands, keywords and errstates.
 
 The examples are the same in every run. TENSORITER_EXAMPLES=100000 asks for more of them, and for
 new ones each time; a failure then prints the call, and hypothesis how to repeat it.
 """
 
 import os
+from contextlib import nullcontext
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
-from oracle import compare
+from oracle import compare, zeros_alike
 from strategies import calls
 
 import tensoriter
 
 EXAMPLES = os.environ.get("TENSORITER_EXAMPLES")
-PROFILE = settings(
-    max_examples=int(EXAMPLES or 3000),
-    derandomize=not EXAMPLES,
-    database=None,
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=list(HealthCheck),
-)
+
+# Every element-wise ufunc of NumPy, by the one name that it gives itself, and its only one of three inputs.
+UFUNCS = {ufunc.__name__: ufunc for ufunc in vars(np).values()
+          if isinstance(ufunc, np.ufunc) and ufunc.signature is None}
+UFUNCS["clip"] = np._core.umath.clip
 
 
-@PROFILE
+def profile(examples):
+    return settings(
+        max_examples=int(EXAMPLES or examples),
+        derandomize=not EXAMPLES,
+        database=None,
+        deadline=None,
+        print_blob=True,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def forced(op):
+    """The same op kept off the contiguous path."""
+    def call(*args, **kwargs):
+        with tensoriter.force_path("strided"):
+            return op(*args, **kwargs)
+
+    call.nin = op.nin
+    return call
+
+
+@profile(3000)
 @given(calls())
 def test_add(call):
     compare(tensoriter.add, np.add, *call.args, errstate=call.errstate, **call.kwargs)
 
 
-@PROFILE
+@profile(3000)
 @given(calls())
 def test_add_forced_on_the_strided_path(call):
-    def forced(*args, **kwargs):
-        with tensoriter.force_path("strided"):
-            return tensoriter.add(*args, **kwargs)
+    compare(forced(tensoriter.add), np.add, *call.args, errstate=call.errstate, **call.kwargs)
 
-    compare(forced, np.add, *call.args, errstate=call.errstate, **call.kwargs)
+
+@pytest.mark.parametrize("name", sorted(UFUNCS))
+def test_every_op(name):
+    ufunc = UFUNCS[name]
+    op = tensoriter.Op.from_ufunc(ufunc, unsupported="numpy")
+
+    @profile(150)
+    @given(calls(ufunc))
+    def check(call):
+        compare(op, ufunc, *call.args, errstate=call.errstate, **call.kwargs)
+        compare(forced(op), ufunc, *call.args, errstate=call.errstate, **call.kwargs)
+
+    with zeros_alike() if name in ("fmax", "fmin") else nullcontext():
+        check()

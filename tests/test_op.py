@@ -326,25 +326,3 @@ class TestAlphaByItself:
     def test_is_numpys_error_where_numpy_has_none(self):
         with pytest.raises(TypeError):
             np.add(1, 2, alpha=3)
-
-
-class TestConstruction:
-    def test_takes_element_wise_ufuncs_only(self):
-        for wrong in (np.sum, abs, None, np.matmul):
-            with pytest.raises(TypeError, match="element-wise ufunc"):
-                tensoriter.Op(wrong)
-
-    def test_number_of_operands_is_bounded(self):
-        def first(*values):
-            return values[0]
-
-        assert tensoriter.Op(np.frompyfunc(first, 6, 1))(*range(6)) == 0
-        with pytest.raises(ValueError, match="at most 7"):
-            tensoriter.Op(np.frompyfunc(first, 7, 1))
-
-    def test_any_ufunc_answers_as_numpy(self):
-        x = np.linspace(0, 1, 5)
-        assert np.array_equal(tensoriter.Op(np.sin)(x), np.sin(x))
-        assert np.array_equal(tensoriter.Op(np.multiply)(x, 2, out=np.empty(5)), 2 * x)
-        for ours, theirs in zip(tensoriter.Op(np.frexp)(x), np.frexp(x), strict=True):
-            assert np.array_equal(ours, theirs)

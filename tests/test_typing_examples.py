@@ -14,7 +14,15 @@ def sums() -> npt.NDArray[Any]:
     tensoriter.add(total, [1, 2, 3, 4], where=x > 2, out=None)
     tensoriter.add(total, x, alpha=2, dtype=np.float32, casting="same_kind", order="C")
     tensoriter.add.reduce(x)
-    return tensoriter.add(x, x, total)
+    tensoriter.add(x, x, total)
+    return total
+
+
+def others() -> npt.NDArray[Any]:
+    x = np.arange(4.0)
+    double = tensoriter.Op.from_ufunc(np.frompyfunc(lambda value: 2 * value, 1, 1), unsupported="numpy")
+    fraction, whole = tensoriter.modf(double(x))
+    return tensoriter.negative(fraction, out=whole)
 
 
 def looks() -> str:
@@ -41,4 +49,5 @@ def state() -> int:
 def test_examples_run() -> None:
     assert state() >= 0
     assert sums().tolist() == [2.0, 4.0, 6.0, 8.0]
+    assert others().tolist() == [0.0, 0.0, 0.0, 0.0]
     assert looks().startswith("contiguous strided 3")

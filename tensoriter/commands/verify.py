@@ -1,4 +1,4 @@
-"""Compare tensoriter.add with the installed np.add on random calls.
+"""Compare tensoriter's ops with the installed NumPy's ufuncs on random calls.
 
 The calls vary dtypes, byte order, shapes, broadcasting, strides, alignment, overlapping memory,
 Python and NumPy scalars, out, where, dtype, casting, order and errstate. Compared are the result's
@@ -13,12 +13,15 @@ import faulthandler
 
 from tensoriter.commands import natural, positive
 from tensoriter.commands.display import print_table, progress_bar
-from tensoriter.verify import Report, new_seed, verify
+from tensoriter.verify import Report, new_seed, op_names, verify
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `tensoriter verify`."""
     parser.add_argument("--seconds", type=float, default=60.0, help="how long (default 60)")
+    parser.add_argument(
+        "--op", action="append", metavar="NAME", choices=op_names(), help="only this op (may be repeated)"
+    )
     parser.add_argument("--seed", type=natural, help="repeat the cases of this seed")
     parser.add_argument("--cases", type=positive, help="run this many cases, however long it takes")
     parser.add_argument("--case", type=natural, metavar="K", help="run case K of the seed alone")
@@ -36,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
             seed,
             cases=arguments.cases,
             case=arguments.case,
+            ops=arguments.op,
             on_progress=lambda r: show_now_and_then(show, r, bool(arguments.cases)),
         )
     print_report(report)

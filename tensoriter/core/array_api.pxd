@@ -54,6 +54,9 @@ cdef extern from *:
         type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
     }
     static inline int has_metadata(PyArray_Descr *dtype) { return PyDataType_METADATA(dtype) != NULL; }
+    /* A function pointer is not a void * to a strict compiler. */
+    #define PyUFunc_FromFuncAndData_(functions, ...) \\
+        PyUFunc_FromFuncAndData((PyUFuncGenericFunction *)(functions), __VA_ARGS__)
     static inline int is_native(PyArray_Descr *dtype) { return PyArray_ISNBO(dtype->byteorder); }
     """
     ctypedef ssize_t npy_intp
@@ -62,6 +65,15 @@ cdef extern from *:
         int type_num
         char byteorder
         char kind
+    ctypedef struct PyUFuncObject:
+        int nin
+        int nout
+        int nargs
+        int ntypes
+        void** functions
+        void** data
+        const char* types
+        PyObject* obj
     ctypedef enum NPY_CASTING:
         NPY_SAME_KIND_CASTING
         NPY_UNSAFE_CASTING
@@ -120,5 +132,10 @@ cdef extern from *:
     int PyArray_OrderConverter(PyObject*, NPY_ORDER*)
     int PyArray_DescrConverter(PyObject*, PyArray_Descr**)
     int PyUFunc_GiveFloatingpointErrors(const char*, int)
+    enum:
+        PyUFunc_None
+    object PyUFunc_FromFuncAndData "PyUFunc_FromFuncAndData_" (
+        void** functions, void** data, const char* types, int ntypes, int nin, int nout, int identity,
+        const char* name, const char* doc, int unused)
     int _import_array() except -1
     int _import_umath() except -1

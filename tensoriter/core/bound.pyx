@@ -14,7 +14,7 @@ from tensoriter.core.arguments cimport Arguments, parse_arguments
 from tensoriter.core.array_api cimport (
     _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, npy_intp, Py_DECREF,
     Py_INCREF, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES,
-    PyArrayObject, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal, vectorcallfunc,
+    PyArrayObject, PyErr_Occurred, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal, vectorcallfunc,
 )
 from tensoriter.core.dtypes cimport LoopTable, WEAK_INT
 from tensoriter.core.for_each cimport for_each_from
@@ -242,10 +242,12 @@ cdef inline bint run_raises(BoundCall self, PyObject* const* inputs, PyObject* r
         it.loop.function(pointers, &it.size, self.steps, it.loop.data)
     elif it.size >= RELEASE_FROM:
         with nogil:
-            for_each_from(it, pointers, NULL)
+            for_each_from(it, pointers, it.loop.data)
     else:
-        for_each_from(it, pointers, NULL)
-    return (it.floating and fp_status(it.extended)
+        for_each_from(it, pointers, it.loop.data)
+    if it.loop.borrowed and PyErr_Occurred() is not NULL:
+        return True
+    return (it.floating and not it.loop.silent and fp_status(it.extended)
             and fp_raises(fp_status(it.extended), self.name, it.extended))
 
 

@@ -25,6 +25,7 @@ cdef enum:
     DTYPE_CODES = 27
     UNRESOLVED = 255
     LEFT_TO_NUMPY = 254
+    MOST_LOOPS = LEFT_TO_NUMPY
 
 cdef struct Loop:
     loop_function function
@@ -33,24 +34,33 @@ cdef struct Loop:
     npy_intp steps[MAX_OPERANDS]    # of contiguous operands: the types' sizes
     bint floating               # may raise floating-point flags
     bint extended               # computes in long double, whose flags stand elsewhere on x86
+    # The ufunc's own: it may set a Python error (and takes the GIL to do so), may say something each time
+    # that it runs, and may look at operands although there are no elements.
+    bint borrowed
+    # Flags are cleared at the end, as NumPy's own loop does: none of the op nor of a cast is reported.
+    bint silent
 
 cdef struct LoopTableState:
     int nin
     int nout
     int count
-    Loop loops[64]
-    # The loop of operands that are all of one type number, NULL where there is none: what the
-    # contiguous path looks up.
+    Loop* loops
+    # The loop of inputs that are all of one type number, NULL where there is none or it has not been met
+    # yet: what the contiguous path looks up.
     Loop* same_type[24]
-    # The loop by the codes of the first two operands, filled as they are first met.
+    # The loop by the codes of one or two inputs, filled as they are first met.
     unsigned char resolved[27][27]
 
 cdef class LoopTable:
     cdef LoopTableState table
     cdef readonly object ufunc
+    cdef dict resolved_many     # the same by the codes of three or more inputs
 
+    cdef int add_loops(self, const char* own, bint borrowing) except -1
     cdef Loop* resolve(self, int* codes) except? NULL
     cdef Loop* resolve_as(self, int* codes, int dtype) except? NULL
+    cdef int resolve_many(self, int* codes) except -1
+    cdef void note_same_type(self, int* codes, int index) noexcept
     cdef int ask_numpy(self, int* codes, int dtype) except -1
     cdef int find_loop(self, list numbers) noexcept
 

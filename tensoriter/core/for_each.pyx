@@ -26,7 +26,7 @@ cdef void for_each_from(Iterator* it, char** pointers, void* data) noexcept nogi
     cdef int parts
     if it.size == 0:
         return
-    if it.size >= 2 * GRAIN:
+    if it.size >= 2 * GRAIN and not it.loop.borrowed:   # whose errors another thread would lose
         parts = parts_for(it.size, element_size[it.operands[it.nin].element])
         if parts > 1 and not is_resting(it.size):
             split(it, parts, pointers, data)

@@ -5,6 +5,7 @@ cdef extern from "fpstatus.h":
     enum:
         FE_ALL_EXCEPT
         FE_OVERFLOW
+    int feraiseexcept(int) nogil
     int fp_status(bint extended) noexcept nogil
     void fp_clear(bint extended) noexcept nogil
     ctypedef struct fenv_t:

@@ -99,19 +99,20 @@ cdef inline Loop* contiguous_set_up(LoopTableState* table, PyArrayObject* x1, Py
 cdef int set_up(Iterator* it, Arguments* arguments, LoopTable table) except -1
 
 
-cdef inline void set_up_line(Iterator* it, Loop* loop, char** pointers, npy_intp size, npy_intp* steps) noexcept nogil:
-    """An iterator over one dimension of two inputs and an output that the loop takes as they lie."""
+cdef inline void set_up_line(Iterator* it, LoopTableState* table, Loop* loop, char** pointers, npy_intp size,
+                             npy_intp* steps) noexcept nogil:
+    """An iterator over one dimension of operands that the loop takes as they lie."""
     cdef int k
-    it.nin = 2
-    it.nout = 1
-    it.count = 3
+    it.nin = table.nin
+    it.nout = table.nout
+    it.count = it.nin + it.nout
     it.masked = False
     it.floating = loop.floating
     it.extended = loop.extended
     it.size = it.dims[0] = size
     it.dims_count = 1
     it.loop = loop
-    for k in range(3):
+    for k in range(it.count):
         it.operands[k].data = pointers[k]
         it.operands[k].steps[0] = steps[k]
         it.operands[k].element = it.operands[k].loop_element = element_of(loop.types[k])

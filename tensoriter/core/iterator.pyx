@@ -272,6 +272,8 @@ cdef class TensorIterator:
     Attributes
     ----------
     path : 'contiguous', 'strided' or 'numpy': the way the call would take
+    loop : the loop that would run: 'add_float64' for one of ours by the type that it reads, 'exp d->d' for
+        one that is the ufunc's own by its types; '' on NumPy's path
     reason : why not a shorter one, a sentence ('' on the contiguous path)
     dtype : dtype that the loop computes its (first) result in; None on NumPy's path
     shape, ndim, size : of the broadcast operands; None on NumPy's path
@@ -292,6 +294,7 @@ cdef class TensorIterator:
     """
     cdef readonly str path
     cdef readonly str reason
+    cdef readonly str loop
     cdef readonly object dtype
     cdef readonly object shape
     cdef readonly object ndim
@@ -319,18 +322,24 @@ cdef class TensorIterator:
         cdef PyObject* kwnames = <PyObject*>names if names else NULL
         cdef Short way
         cdef PyObject* out
-        ours = (parse_arguments(&arguments, pointers, len(operands), kwnames)
+        arguments.reason = Reason.NO_LOOP
+        arguments.reason_operand = 0
+        ours = (op.table.count > 0 and parse_arguments(&arguments, pointers, len(operands), kwnames)
                 and not is_forced("numpy") and set_up(&it, &arguments, op))
         if is_forced("numpy"):
             arguments.reason = Reason.FORCED
         self.path = "strided" if ours else "numpy"
         self.dims = self.strides = self.cast = self.colliding = self.columns = ()
+        self.loop = ""
         if ours:
+            self.loop = name_of(it.loop, op.ufunc)
             self.look(&it, &arguments)
-            if forcing == 0 and short_way(&way, &op.table, pointers, len(operands), kwnames, &out):
+            if (forcing == 0 and op.table.nin <= 2 and op.table.nout == 1 and short_way(
+                    &way, &op.table, op.table.nin, pointers, len(operands), kwnames, &out)):
                 self.path = "contiguous"
         self.reason = reason_sentence(
-            self.path, arguments.reason, arguments.reason_operand, operands, keywords)
+            self.path, arguments.reason, arguments.reason_operand, operands, keywords, op.table.nin,
+            op.table.nout)
 
     cdef int look(self, Iterator* it, Arguments* arguments) except -1:
         cdef int k, axis
@@ -358,8 +367,16 @@ cdef class TensorIterator:
             self.tile = (it.tile_rows, it.tile_length)
             self.columns = tuple([k for k in in_blocks if not it.operands[k].buffered])
         self.streamed = it.streaming
-        self.threads = parts_for(it.size, element_size[it.operands[it.nin].element])
+        self.threads = 1 if it.loop.borrowed else parts_for(
+            it.size, element_size[it.operands[it.nin].element])
         return 0
+
+
+cdef str name_of(Loop* loop, ufunc):
+    if not loop.borrowed:
+        return f"{ufunc.__name__}_{ELEMENT_NAMES[element_of(loop.types[0])]}"
+    types = "".join([(<object><PyObject*>dtype_of_code[loop.types[k]]).char for k in range(ufunc.nargs)])
+    return f"{ufunc.__name__} {types[:ufunc.nin]}->{types[ufunc.nin:]}"
 
 
 cdef object cast_of(Operand* operand, bint is_input):

@@ -12,9 +12,10 @@ from tensoriter.core.array_api cimport (
     _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, NPY_ARRAY_C_CONTIGUOUS,
     NPY_ARRAY_F_CONTIGUOUS, npy_intp, Py_DECREF, Py_XDECREF, PyArray_BYTES, PyArray_Descr,
     PyArray_DESCR, PyArray_DescrFromType, PyArray_DIMS, PyArray_NDIM, PyArray_Pack, PyArray_Scalar,
-    PyArrayObject, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal,
+    PyArrayObject, PyErr_Occurred, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal,
+    vectorcallfunc,
 )
-from tensoriter.core.dtypes cimport dtype_of_code, Loop, LoopTable
+from tensoriter.core.dtypes cimport dtype_of_code, Loop, LoopTable, LoopTableState, MAX_OPERANDS
 from tensoriter.core.for_each cimport for_each
 from tensoriter.core.fpstatus cimport fp_clear, fp_raises, fp_report, fp_status
 from tensoriter.core.freelist cimport new_array
@@ -24,22 +25,25 @@ from tensoriter.core.iterator cimport (
 from tensoriter.core.paths cimport forcing, is_forced
 from tensoriter.core.pairs cimport pair_set_up
 from tensoriter.core.prepare cimport clear, prepare, result_dtype, write_back
-from tensoriter.core.short_ways cimport new_scalar, Short, short_way
+from tensoriter.core.short_ways cimport dtype_of_result, new_scalar, Short, short_way
 from tensoriter.core.tiles cimport plan_tiles
 
-from tensoriter.core.reasons import refusal
+from tensoriter.core.reasons import refusal, why_not
 
 _import_array()
 _import_umath()
+
+cdef object UFUNC = np.ufunc
 
 
 # ---------------------------------------------------------------- the class
 
 cdef class Op(LoopTable):
-    """An element-wise operation with the signature and the answers of its NumPy ufunc.
+    """An element-wise operation with the signature and the answers of its ufunc.
 
     Attributes and methods that stand not here are the ufunc's: nin, types, reduce, accumulate, outer,
-    at, reduceat, resolve_dtypes and so on. Ops are made by tensoriter and pickle by name.
+    at, reduceat, resolve_dtypes and so on. tensoriter has an op for each of NumPy's ufuncs;
+    `Op.from_ufunc` makes one of any other ufunc, `Op.from_loops` one of C functions.
 
     >>> import numpy as np, tensoriter
     >>> tensoriter.add(np.array([1.0, 2.0]), 1)
@@ -48,29 +52,91 @@ cdef class Op(LoopTable):
     np.int64(6)
     """
 
-    def __init__(self, ufunc, bint alpha=False):
+    def __init__(self, ufunc, *, bint alpha=False):
+        self.take(ufunc)
         name = ufunc.__name__
         self.encoded_name = name.encode()
         self.name = self.encoded_name
-        self._add_own_loops(self.encoded_name)
+        is_numpys = getattr(np, name, None) is ufunc
+        if why_not(ufunc, MAX_OPERANDS - 1) == "":      # one place is the mask's
+            self.add_loops(self.name if is_numpys else NULL, True)
         if alpha:
             self.scaled = LoopTable(ufunc)
-            self.scaled._add_own_loops(self.encoded_name + b"_scaled")
-        self.vectorcall = <vectorcallfunc>call_op
-        for attribute, value in (("__name__", name), ("__qualname__", name), ("__module__", "tensoriter"),
-                                 ("__doc__", document(ufunc, alpha))):
+            scaled_name = self.encoded_name + b"_scaled"
+            self.scaled.add_loops(scaled_name, False)
+        self.vectorcall = entry_of(&self.table)
+        if ufunc is np.maximum or ufunc is np.minimum:
+            self.vectorcall = <vectorcallfunc>call_extremum
+        for attribute, value in (("__name__", name), ("__qualname__", name),
+                                 ("__module__", "tensoriter" if is_numpys else module_of(ufunc))):
             PyObject_GenericSetAttr(self, attribute, value)
+
+    @staticmethod
+    def from_ufunc(ufunc, *, unsupported="refuse"):
+        """An op that answers as this ufunc does, with its own loops: NumPy's, SciPy's, numba.vectorize's.
+
+        Loops for numbers and bools can be taken, those for other dtypes (objects, datetimes, strings) stay
+        NumPy's. A ufunc without any, a generalized one or one of more than 7 operands is refused
+        (TypeError), or, with unsupported='numpy', becomes an op whose every call goes to the ufunc.
+
+        >>> import numpy as np, tensoriter
+        >>> tensoriter.Op.from_ufunc(np.exp) is tensoriter.exp
+        True
+        >>> tensoriter.Op.from_ufunc(np.frompyfunc(str, 1, 1))
+        Traceback (most recent call last):
+            ...
+        TypeError: the loops of <ufunc 'str (vectorized)'> cannot be taken: it has none for numbers or bools
+        """
+        from tensoriter.ops import ops
+        ufunc = inner_ufunc(ufunc)
+        if unsupported not in ("refuse", "numpy"):
+            raise ValueError(f"unsupported= takes 'refuse' or 'numpy', not {unsupported!r}")
+        if unsupported == "refuse":
+            reason = why_not(ufunc, MAX_OPERANDS - 1)
+            if reason:
+                raise TypeError(f"the loops of {ufunc!r} cannot be taken: {reason}")
+        return ops.get(ufunc) or Op(ufunc)
+
+    @staticmethod
+    def from_loops(name, loops, *, nin=None, doc=""):
+        """An op of C functions: `loops` has a pointer for each tuple of types, inputs first.
+
+        A pointer is an address, a ctypes function pointer or a numba.cfunc. The function has the signature
+        of NumPy's loops, void (char **args, npy_intp const *dimensions, npy_intp const *steps, void *data):
+        for dimensions[0] elements, operand k's i-th lies at args[k] + i * steps[k] bytes. Other threads may
+        run meanwhile. Its data is NULL. Types are those of `numpy.dtype`, or one string as in
+        `numpy.ufunc.types`, such as 'dd->d'; `nin` inputs (default: all but the last).
+
+        Operands of other types are cast to those of the first loop, in the order given, that takes them by a
+        safe cast. ValueError for types that are not numeric or do not go together, TypeError for what is not
+        a pointer.
+
+        >>> import ctypes, numpy as np
+        >>> pointers = ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_ssize_t)
+        >>> @ctypes.CFUNCTYPE(None, *pointers, pointers[1], ctypes.c_void_p)
+        ... def twice(args, dimensions, steps, data):
+        ...     places = ctypes.cast(args, ctypes.POINTER(ctypes.c_ssize_t))
+        ...     for i in range(dimensions[0]):
+        ...         x, out = (ctypes.c_double.from_address(places[k] + i * steps[k]) for k in range(2))
+        ...         out.value = 2 * x.value
+        >>> double = Op.from_loops("double", {("d", "d"): twice})
+        >>> double(np.arange(4))
+        array([0., 2., 4., 6.])
+        """
+        from tensoriter.core.from_loops import ufunc_of_loops
+        return Op(ufunc_of_loops(name, loops, nin, doc))
 
     def __call__(self, *args, **kwargs):
         # What Op.__call__(op, ...) reaches; a call of the op itself goes through vectorcall.
         names = tuple(kwargs)
         values = (*args, *kwargs.values())
-        return call_op(<PyObject*>self, (<PyTupleObject*>values).ob_item, <size_t>len(args),
-                       <PyObject*>names if names else NULL)
+        return steal(self.vectorcall(<PyObject*>self, (<PyTupleObject*>values).ob_item, <size_t>len(args),
+                                     <PyObject*>names if names else NULL))
 
     def bind(self, x1, x2, out=None):
         """A bound call f of this op: f() repeats it on these operands, f(y1, y2) on others, with what
-        depends on dtypes, shapes and strides alone decided once. Binary ops only.
+        depends on dtypes, shapes and strides alone decided once. Ops of two inputs and one output only
+        (TypeError).
 
         >>> import numpy as np, tensoriter
         >>> total, x = np.zeros(3), np.ones(3)
@@ -81,6 +147,8 @@ cdef class Op(LoopTable):
         array([4., 4., 4.])
         """
         from tensoriter.core.bound import BoundCall
+        if self.table.nin != 2 or self.table.nout != 1 or self.ufunc.signature is not None:
+            raise TypeError(f"bind is for element-wise ops of two inputs and one output, not for {self!r}")
         return BoundCall(self, x1, x2, out[0] if type(out) is tuple and len(out) == 1 else out)
 
     def __getattr__(self, name):
@@ -96,7 +164,18 @@ cdef class Op(LoopTable):
         # A docstring that was replaced comes back, as a ufunc's does.
         if name != "__doc__":
             raise AttributeError(f"attribute {name!r} of tensoriter.{self.__name__} cannot be deleted")
-        PyObject_GenericSetAttr(self, name, document(self.ufunc, self.scaled is not None))
+        vars(self).pop(name, None)
+
+    @property
+    def __doc__(self):
+        # NumPy takes 0.1 ms to put a ufunc's together, so that it is asked for when it is wanted.
+        if "__doc__" in vars(self):
+            return vars(self)["__doc__"]
+        return document(self.ufunc, self.scaled is not None)
+
+    @__doc__.setter
+    def __doc__(self, value):
+        vars(self)["__doc__"] = value
 
     @property
     def __signature__(self):
@@ -110,13 +189,32 @@ cdef class Op(LoopTable):
         return f"<tensoriter.Op {self.__name__!r}>"
 
     def __reduce__(self):
-        return self.__name__
+        from tensoriter.ops import ops
+        if ops.get(self.ufunc) is self:
+            return self.__name__
+        return op_of_any, (self.ufunc,)
+
+
+def op_of_any(ufunc):
+    """What a pickled op of a ufunc that is not NumPy's comes back as."""
+    return Op.from_ufunc(ufunc, unsupported="numpy")
+
+
+def inner_ufunc(candidate):
+    """The ufunc itself; that of a numba.vectorize without signatures lies within."""
+    inner = getattr(candidate, "ufunc", None)
+    return inner if isinstance(inner, UFUNC) and not isinstance(candidate, UFUNC) else candidate
+
+
+def module_of(ufunc):
+    """Where it says that it was made: SciPy's say nothing."""
+    return getattr(ufunc, "__module__", None) or "tensoriter"
 
 
 def document(ufunc, alpha):
     """The docstring of an op: the ufunc's own, and behind it what differs."""
     lines = [ufunc.__doc__ or "", "", "In tensoriter", "-------------",
-             f"numpy.{ufunc.__name__} with less overhead: the same signature, the same answers."]
+             f"The ufunc {ufunc.__name__} with less overhead: the same signature, the same answers."]
     if alpha:
         lines += [
             "Beyond NumPy's arguments it takes alpha=, a number: x1 + alpha * x2 in one pass, for every",
@@ -130,7 +228,7 @@ def document(ufunc, alpha):
 
 def _enable_vectorcall():
     """Makes instances of Op callable through vectorcall (PEP 590), which Cython has no syntax for."""
-    cdef Op op = Op.__new__(Op, np.add)
+    cdef Op op = Op.__new__(Op)
     enable_vectorcall(<PyTypeObject*><PyObject*>Op, <char*>&op.vectorcall - <char*><PyObject*>op)
 
 
@@ -139,8 +237,19 @@ _enable_vectorcall()
 
 # ---------------------------------------------------------------- the way of a call
 
-cdef object call_op(PyObject* self, PyObject* const* args, size_t count, PyObject* kwnames):
-    """The entry of every call. What two contiguous arrays need is tested first and without detours."""
+cdef vectorcallfunc entry_of(LoopTableState* table) noexcept:
+    """Where calls of an op with these loops begin."""
+    if table.count == 0:
+        return <vectorcallfunc>call_numpy
+    if table.nout == 1 and table.nin == 2:
+        return <vectorcallfunc>call_binary
+    if table.nout == 1 and table.nin == 1:
+        return <vectorcallfunc>call_unary
+    return <vectorcallfunc>call_any
+
+
+cdef object call_binary(PyObject* self, PyObject* const* args, size_t count, PyObject* kwnames):
+    """Two inputs. What two contiguous arrays need is tested first and without detours."""
     cdef Loop* loop
     cdef npy_intp size
     if (kwnames is NULL and PyVectorcall_NARGS(count) == 2 and forcing == 0
@@ -153,13 +262,40 @@ cdef object call_op(PyObject* self, PyObject* const* args, size_t count, PyObjec
     return call_short(self, args, count, kwnames)
 
 
+cdef object call_extremum(PyObject* self, PyObject* const* args, size_t count, PyObject* kwnames):
+    """maximum and minimum: NumPy warns of a third argument without a name."""
+    if PyVectorcall_NARGS(count) > 2:
+        return call_numpy(self, args, count, kwnames)
+    return call_binary(self, args, count, kwnames)
+
+
+cdef object call_unary(PyObject* self, PyObject* const* args, size_t count, PyObject* kwnames):
+    """One input: an array from end to end, or a scalar, or whatever needs the general set-up."""
+    cdef Short way
+    cdef PyObject* out
+    if forcing != 0 or not short_way(&way, &(<Op>self).table, 1, args, PyVectorcall_NARGS(count), kwnames,
+                                     &out):
+        return call_general(<Op>self, args, count, kwnames)
+    return run_short(self, &way, 1, out)
+
+
+cdef object call_any(PyObject* self, PyObject* const* args, size_t count, PyObject* kwnames):
+    """Three inputs or two outputs and more."""
+    return call_general(<Op>self, args, count, kwnames)
+
+
+cdef object call_numpy(PyObject* self, PyObject* const* args, size_t count, PyObject* kwnames):
+    """An op without loops of numbers: every call is the ufunc's."""
+    return PyObject_Vectorcall(<PyObject*>(<Op>self).ufunc, args, count, kwnames)
+
+
 cdef inline object call_contiguous(PyObject* self, Loop* loop, PyArrayObject* x1, PyArrayObject* x2,
                                    npy_intp size):
     """Both operands from end to end, into a new array laid out as they are."""
     cdef int layout = flags_of(x1) & flags_of(x2) & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)
     cdef char* pointers[3]
-    cdef PyObject* result = new_array(PyArray_DESCR(x1), PyArray_NDIM(x1), PyArray_DIMS(x1),
-                                      layout == NPY_ARRAY_F_CONTIGUOUS)
+    cdef PyObject* result = new_array(dtype_of_result(loop, 2, PyArray_DESCR(x1)), PyArray_NDIM(x1),
+                                      PyArray_DIMS(x1), layout == NPY_ARRAY_F_CONTIGUOUS)
     if result is NULL:
         return steal(NULL)
     pointers[0] = PyArray_BYTES(x1)
@@ -171,37 +307,45 @@ cdef inline object call_contiguous(PyObject* self, Loop* loop, PyArrayObject* x1
     return steal(result)
 
 
-cdef inline void run_loop(Loop* loop, char** pointers, npy_intp size, npy_intp* steps) noexcept:
+cdef inline void run_loop(LoopTableState* table, Loop* loop, char** pointers, npy_intp size,
+                          npy_intp* steps) noexcept:
     if size >= RELEASE_FROM:
         with nogil:
-            run_line(loop, pointers, size, steps)
+            run_line(table, loop, pointers, size, steps)
     else:
         loop.function(pointers, &size, steps, loop.data)
 
 
-cdef void run_line(Loop* loop, char** pointers, npy_intp size, npy_intp* steps) noexcept nogil:
-    """A run worth an iterator: the output may be streamed."""
+cdef void run_line(LoopTableState* table, Loop* loop, char** pointers, npy_intp size,
+                   npy_intp* steps) noexcept nogil:
+    """A run worth an iterator: the output may be streamed, and threads may share the work."""
     cdef Iterator it
-    set_up_line(&it, loop, pointers, size, steps)
+    set_up_line(&it, table, loop, pointers, size, steps)
     plan_tiles(&it)
     for_each(&it, loop.data)
 
 
 cdef inline bint run_raises(PyObject* self, Loop* loop, char** pointers, npy_intp size,
                             npy_intp* steps) noexcept:
-    """Runs the loop once; whether errstate made an exception of what it did."""
+    """Runs the loop once; whether it raised an exception, or errstate made one of what it did."""
     if loop.floating:
         fp_clear(loop.extended)
-    run_loop(loop, pointers, size, steps)
+    if loop.borrowed and size == 0:
+        return False
+    run_loop(&(<Op>self).table, loop, pointers, size, steps)
+    if loop.borrowed and PyErr_Occurred() is not NULL:
+        return True
     return (loop.floating and fp_status(loop.extended)
             and fp_raises(fp_status(loop.extended), (<Op>self).name, loop.extended))
 
 
 cdef inline bint run_fresh_raises(PyObject* self, Loop* loop, char** pointers, npy_intp size,
                                   npy_intp* steps) noexcept:
-    """The same into an output that no input shares: it can be computed again. So a look at the flags before
-    the loop (about 4 ns) is saved, and made up for when one is set after it."""
-    run_loop(loop, pointers, size, steps)
+    """The same into an output that no input shares: our own loops can compute it again. So a look at the
+    flags before the loop (about 4 ns) is saved, and made up for when one is set after it."""
+    if loop.borrowed:
+        return run_raises(self, loop, pointers, size, steps)
+    run_loop(&(<Op>self).table, loop, pointers, size, steps)
     return (loop.floating and fp_status(loop.extended)
             and run_raises(self, loop, pointers, size, steps))
 
@@ -216,6 +360,8 @@ cdef object call_pair(PyObject* self, PyObject* const* args, size_t count):
         return call_short(self, args, count, NULL)
     if not pair_set_up(&it, &(<Op>self).table, <PyArrayObject*>args[0], <PyArrayObject*>args[1], &fortran):
         return call_general(<Op>self, args, count, NULL)
+    if it.loop.borrowed:
+        fp_clear(it.extended)
     shape[0] = it.shape[it.ndim - 1]
     shape[1] = it.shape[0]
     dtype = result_dtype(&it, 2)
@@ -228,11 +374,21 @@ cdef object call_pair(PyObject* self, PyObject* const* args, size_t count):
             run_pair(&it)
     else:
         run_pair(&it)
+    if it.loop.borrowed:
+        return result if not pair_raises(self, &it) else steal(NULL)
     if it.floating and fp_status(it.extended):
         # Whose flags these are (the op's, a cast's, or somebody's before the call) the general set-up
         # finds out: nothing shares the new output, so that it may be computed again.
         return call_general(<Op>self, args, count, NULL)
     return result
+
+
+cdef bint pair_raises(PyObject* self, Iterator* it) noexcept:
+    """Whether a borrowed loop raised: it ran with clean flags and nothing was cast (see pair_set_up)."""
+    if PyErr_Occurred() is not NULL:
+        return True
+    cdef int status = fp_status(it.extended)
+    return status != 0 and fp_raises(status, (<Op>self).name, it.extended)
 
 
 cdef inline void run_pair(Iterator* it) noexcept nogil:
@@ -242,7 +398,7 @@ cdef inline void run_pair(Iterator* it) noexcept nogil:
     cdef int k
     if (it.dims_count > 1 or it.size >= RELEASE_FROM or it.operands[0].buffered or it.operands[1].buffered):
         plan_tiles(it)
-        for_each(it, NULL)
+        for_each(it, it.loop.data)
         return
     for k in range(3):
         pointers[k] = it.operands[k].data
@@ -254,32 +410,37 @@ cdef object call_short(PyObject* self, PyObject* const* args, size_t count, PyOb
     """The other short ways, of contiguous arrays and scalars: (x1, x2), (x1, x2, out), (x1, x2, out=out)."""
     cdef Short way
     cdef PyObject* out
-    if forcing != 0 or not short_way(&way, &(<Op>self).table, args, PyVectorcall_NARGS(count), kwnames, &out):
+    if forcing != 0 or not short_way(&way, &(<Op>self).table, 2, args, PyVectorcall_NARGS(count), kwnames,
+                                     &out):
         return call_general(<Op>self, args, count, kwnames)
+    return run_short(self, &way, 2, out)
+
+
+cdef inline object run_short(PyObject* self, Short* way, int nin, PyObject* out):
     if out is NULL:
-        return short_result(self, &way)
+        return short_result(self, way, nin)
     if run_raises(self, way.loop, way.pointers, way.size, way.steps):
         return steal(NULL)
     return <object>out
 
 
-cdef inline object short_result(PyObject* self, Short* way):
+cdef inline object short_result(PyObject* self, Short* way, int nin):
     """The result of a short way: a new array laid out as the operands are, or, of 0-d ones, a scalar."""
     cdef int layout = way.layout & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)
     cdef PyObject* result = NULL
-    way.pointers[2] = <char*>way.scalar
+    way.pointers[nin] = <char*>way.scalar
     if way.like is not NULL and PyArray_NDIM(way.like) > 0:
         result = new_array(way.dtype, PyArray_NDIM(way.like), PyArray_DIMS(way.like),
                            layout == NPY_ARRAY_F_CONTIGUOUS)
         if result is NULL:
             return steal(NULL)
-        way.pointers[2] = PyArray_BYTES(<PyArrayObject*>result)
+        way.pointers[nin] = PyArray_BYTES(<PyArrayObject*>result)
     if run_fresh_raises(self, way.loop, way.pointers, way.size, way.steps):
         Py_XDECREF(result)
         return steal(NULL)
     if result is not NULL:
         return steal(result)
-    return new_scalar(way.loop.types[2], way.scalar, dtype_of_code[way.loop.types[2]])
+    return new_scalar(way.loop.types[nin], way.scalar, dtype_of_code[way.loop.types[nin]])
 
 
 cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* kwnames):
@@ -291,7 +452,7 @@ cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* k
     if kwnames is not NULL and names_alpha(kwnames):
         return call_scaled(op, &it, &arguments, understood)
     if understood and not is_forced("numpy") and set_up(&it, &arguments, op):
-        return run(op, &it, &arguments, NULL)
+        return run(op, &it, &arguments, it.loop.data)
     return PyObject_Vectorcall(<PyObject*>op.ufunc, args, count, kwnames)
 
 
@@ -306,7 +467,9 @@ cdef object run(Op op, Iterator* it, Arguments* arguments, void* data):
                 for_each(it, data)
         else:
             for_each(it, data)
-        if it.floating:
+        if it.loop.borrowed:
+            check_error()
+        if it.floating and not it.loop.silent:
             status = fp_status(it.extended)
             if status:
                 fp_report(status, op.name, it.extended)
@@ -317,6 +480,11 @@ cdef object run(Op op, Iterator* it, Arguments* arguments, void* data):
         return tuple([result_of(it, arguments, k) for k in range(it.nout)])
     finally:
         clear(it)
+
+
+cdef inline int check_error() except? -1:
+    """Lets the exception that a loop has set out."""
+    return -1 if PyErr_Occurred() is not NULL else 0
 
 
 cdef object result_of(Iterator* it, Arguments* arguments, int k):

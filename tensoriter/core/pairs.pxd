@@ -33,6 +33,10 @@ cdef inline bint pair_set_up(Iterator* it, LoopTableState* table, PyArrayObject*
     it.count = 3
     set_pair_input(it, &it.operands[0], x1, it.loop.types[0])
     set_pair_input(it, &it.operands[1], x2, it.loop.types[1])
+    if it.operands[0].buffered or it.operands[1].buffered:
+        if it.loop.borrowed:
+            return False    # whose flags would be set only another run could tell, which may be seen
+        it.floating |= it.loop.silent
     output = element_of(it.loop.types[2])
     it.operands[2].element = it.operands[2].loop_element = output
     it.operands[2].buffered = it.operands[2].swapped = False

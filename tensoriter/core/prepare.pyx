@@ -167,7 +167,8 @@ cdef PyObject* allocate(Iterator* it, int k, NPY_ORDER order) except NULL:
     cdef PyObject* array
     for axis in range(it.ndim):
         shape[axis] = it.shape[it.ndim - 1 - axis]
-    if it.ndim > 1 and not all_in_order(it, order, &fortran):
+    # NumPy skips nditer for ufuncs of one output only.
+    if it.ndim > 1 and (it.nout > 1 or not all_in_order(it, order, &fortran)):
         output_strides(it, order, item_size, strides)
         plain = is_plain_order(it.ndim, shape, strides, item_size, &fortran)
     dtype = result_dtype(it, k)

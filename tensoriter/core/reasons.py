@@ -31,6 +31,9 @@ SENTENCES = {
     Reason.FORCED: "force_path asks for it",
 }
 
+# What the signatures of loops that can be taken consist of (see `np.ufunc.types`).
+NUMERIC = frozenset("?bBhHiIlLqQefdgFDG->")
+
 # The exception types that NumPy answers the same reasons with.
 VALUE_ERRORS = {Reason.BROADCAST, Reason.OUT_SHAPE, Reason.OUT_READ_ONLY, Reason.TOO_LARGE}
 
@@ -53,31 +56,58 @@ def refusal(reason: int, operand: int) -> Exception:
     return TypeError(f"add with alpha=: {sentence}")
 
 
-def reason_sentence(path: str, reason: int, operand: int, operands: tuple, keywords: dict) -> str:
+def why_not(ufunc: np.ufunc, most_operands: int) -> str:
+    """Why none of this ufunc's loops can be taken; '' if some can."""
+    if ufunc.signature is not None:
+        return f"it is generalized, with the signature {ufunc.signature}"
+    if ufunc.nargs > most_operands:
+        return f"it has {ufunc.nargs} operands, and an op at most {most_operands}"
+    if not ufunc.types:
+        return "it lists none (they are new-style loops, or compiled for dtypes when it is called)"
+    if not any(NUMERIC.issuperset(signature) for signature in ufunc.types):
+        return "it has none for numbers or bools"
+    return ""
+
+
+def reason_sentence(
+    path: str, reason: int, operand: int, operands: tuple, keywords: dict, nin: int, nout: int
+) -> str:
     """Why a call takes this path and not a shorter one; '' on the shortest."""
     if path == "contiguous":
         return ""
     if path == "numpy":
-        return SENTENCES[Reason(reason)].format(operand=operand_name(operand, 2))
-    return not_contiguous(operands[:2], operands[2:], keywords)
+        return SENTENCES[Reason(reason)].format(operand=operand_name(operand, nin, nout))
+    if nin > 2 or nout > 1:
+        return "ops of three inputs and more or several outputs have no shorter path"
+    return not_contiguous(operands[:nin], operands[nin:], keywords)
 
 
 def not_contiguous(inputs: tuple, outputs: tuple, keywords: dict) -> str:
-    """The first test of `contiguous_set_up` (core/iterator.pxd) that these operands fail, in its order."""
+    """The first test of the short ways (core/iterator.pxd, core/short_ways.pxd) that these operands fail, in
+    their order."""
     if outputs or keywords:
         return f"{next(iter(keywords), 'out')}= is given"
-    for name, x in zip(("x1", "x2"), inputs, strict=True):
+    named = [(f"x{k + 1}", x) for k, x in enumerate(inputs)]
+    for name, x in named:
         if type(x) is not np.ndarray:
             kind = "NumPy" if isinstance(x, np.generic) else "Python"
             return f"{name} is a {kind} scalar of type {type(x).__name__}"
-    x1, x2 = inputs
-    if x1.dtype.num != x2.dtype.num:
-        return f"the dtypes differ: {x1.dtype} and {x2.dtype}"
+    if len({x.dtype.num for x in inputs}) > 1:
+        return f"the dtypes differ: {' and '.join(str(x.dtype) for x in inputs)}"
     for test in (byte_order, alignment, contiguity):
-        for name, x in (("x1", x1), ("x2", x2)):
+        for name, x in named:
             sentence = test(x)
             if sentence:
                 return f"{name} {sentence}"
+    if len(inputs) == 2:
+        sentence = difference(*inputs)
+        if sentence:
+            return sentence
+    return f"the loop does not take {inputs[0].dtype} as it is"
+
+
+def difference(x1: np.ndarray, x2: np.ndarray) -> str:
+    """What is not the same about the order and the shape of two contiguous arrays; '' if all is."""
     alike = [x1.flags.c_contiguous and x2.flags.c_contiguous, x1.flags.f_contiguous and x2.flags.f_contiguous]
     if not any(alike):
         name, x = ("x2", x2) if x1.flags.c_contiguous else ("x1", x1)
@@ -85,7 +115,7 @@ def not_contiguous(inputs: tuple, outputs: tuple, keywords: dict) -> str:
         return f"{name} is {view}: strides {x.strides}"
     if x1.shape != x2.shape:
         return f"the shapes {x1.shape} and {x2.shape} differ"
-    return SENTENCES[Reason.FORCED]
+    return ""
 
 
 def byte_order(x: np.ndarray) -> str:

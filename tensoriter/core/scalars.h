@@ -35,6 +35,9 @@ static inline PyObject *new_scalar(int type_number, const void *value, PyArray_D
         NEW_SCALAR(NPY_CDOUBLE, CDouble)
     }
 #endif
+    if (type_number == NPY_BOOL) {
+        PyArrayScalar_RETURN_BOOL_FROM_LONG(*(const npy_bool *)value != 0);
+    }
     return PyArray_Scalar((void *)value, dtype, NULL);
 }
 

@@ -8,13 +8,13 @@ from cpython.object cimport PyObject, PyTypeObject
 from tensoriter.core.arguments cimport OUT_KEYWORD
 from tensoriter.core.array_api cimport (
     flags_of, is_native, is_plain_array, NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS,
-    NPY_ARRAY_WRITEABLE, npy_intp, Py_TYPE, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS,
+    NPY_ARRAY_WRITEABLE, NPY_DOUBLE, npy_intp, NPY_LONG, Py_TYPE, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS,
     PyArray_NDIM, PyArrayObject, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongLongAndOverflow,
     PyLong_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE,
 )
 from tensoriter.core.dtypes cimport (
     dtype_of_code, element_of, element_size, integer_fits, is_integer_element, Loop, LoopTableState,
-    scalar_type_number, scalar_types_by_number,    TYPE_NUMBERS,
+    scalar_type_number, scalar_types_by_number, TYPE_NUMBERS, WEAK_FLOAT, WEAK_INT,
 )
 from tensoriter.core.iterator cimport contiguous_set_up
 from tensoriter.core.loops.table cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64
@@ -29,12 +29,14 @@ cdef extern from "<math.h>":
 cdef struct Short:
     Loop* loop
     npy_intp size
-    PyArrayObject* like         # the array that gives the result its dtype, shape and order; NULL: none
-    PyArray_Descr* dtype
+    PyArrayObject* like         # the array that gives the result its shape and order; NULL: none
+    PyArray_Descr* dtype        # the result's
     int layout                  # C and F flags that all arrays share
-    char* pointers[3]
+    char* pointers[3]           # inputs, then the output
     npy_intp steps[3]
-    long double value[2]        # of a Python scalar, in the loop's type
+    int codes[2]                # type numbers and weak codes, where there is a Python number
+    bint weak                   # there is one
+    long double values[2][2]    # of Python numbers, in the loop's type
     long double scalar[2]       # the result, where it is no array
 
 
@@ -47,27 +49,88 @@ cdef inline npy_intp size_of(PyArrayObject* array) noexcept nogil:
     return size
 
 
-cdef inline bint short_way(Short* way, LoopTableState* table, PyObject* const* args, Py_ssize_t given,
-                           PyObject* kwnames, PyObject** out) noexcept:
-    """Whether a call goes a short way: (x1, x2), (x1, x2, out) or (x1, x2, out=out), of fitting operands.
-    `out` is NULL where the output is to be allocated; otherwise all is ready for the loop."""
+cdef inline bint short_way(Short* way, LoopTableState* table, int nin, PyObject* const* args,
+                           Py_ssize_t given, PyObject* kwnames, PyObject** out) noexcept:
+    """Whether a call goes a short way: one or two inputs that fit, with or without an output, which may be
+    named. `out` is NULL where it is to be allocated; otherwise all is ready for the loop."""
     out[0] = NULL
     if kwnames is not NULL:
-        if given != 2 or PyTuple_GET_SIZE(kwnames) != 1 or PyTuple_GET_ITEM(kwnames, 0) is not OUT_KEYWORD:
+        if given != nin or PyTuple_GET_SIZE(kwnames) != 1 or PyTuple_GET_ITEM(kwnames, 0) is not OUT_KEYWORD:
             return False
-        given = 3
-    if given == 3:
-        out[0] = args[2]
+        given = nin + 1
+    if given == nin + 1:
+        out[0] = args[nin]
         if not is_plain_array(out[0]):
             return False
-    elif given != 2:
+    elif given != nin:
         return False
-    return (short_set_up(way, table, args[0], args[1])
-            and (out[0] is NULL or accepts_output(way, <PyArrayObject*>out[0])))
+    way.weak = False
+    if not (one_set_up(way, table, args[0]) if nin == 1 else two_set_up(way, table, args[0], args[1])):
+        return False
+    if way.weak and not is_weakly_resolved(way, table, nin):
+        return False
+    way.dtype = dtype_of_result(way.loop, nin, way.dtype)
+    way.steps[nin] = way.loop.steps[nin]
+    return out[0] is NULL or accepts_output(way, nin, <PyArrayObject*>out[0])
 
 
-cdef inline bint short_set_up(Short* way, LoopTableState* table, PyObject* x1, PyObject* x2) noexcept:
-    """Whether the operands can go a short way, and then all but the output."""
+cdef inline PyArray_Descr* dtype_of_result(Loop* loop, int nin, PyArray_Descr* first) noexcept:
+    """A native first input's own dtype where the types agree, with its metadata, as in NumPy."""
+    return first if first.type_num == loop.types[nin] else dtype_of_code[loop.types[nin]]
+
+
+cdef inline bint is_weakly_resolved(Short* way, LoopTableState* table, int nin) noexcept:
+    """Whether NumPy has been asked about these Python numbers, and meant this loop."""
+    cdef int known = table.resolved[way.codes[0]][way.codes[1] if nin == 2 else 0]
+    return &table.loops[known] is way.loop
+
+
+cdef inline bint one_set_up(Short* way, LoopTableState* table, PyObject* x) noexcept:
+    """All but the output for a single input."""
+    cdef PyArrayObject* array = <PyArrayObject*>x
+    cdef PyArray_Descr* dtype
+    cdef int flags, number
+    if not is_plain_array(x):
+        way.like = NULL
+        way.layout = 0
+        number = scalar_type_number(Py_TYPE(x))
+        return take_single(way, table, x, number if number >= 0 else type_number_of_python(x))
+    dtype = PyArray_DESCR(array)
+    flags = flags_of(array)
+    if <unsigned int>dtype.type_num >= TYPE_NUMBERS or not is_native(dtype):
+        return False
+    if not flags & NPY_ARRAY_ALIGNED or not flags & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS):
+        return False
+    way.loop = table.same_type[dtype.type_num]
+    way.like = array
+    way.size = size_of(array)
+    way.dtype = dtype
+    way.layout = flags
+    way.pointers[0] = PyArray_BYTES(array)
+    if way.loop is NULL:
+        return False
+    way.steps[0] = way.loop.steps[0]
+    return True
+
+
+cdef inline bint take_single(Short* way, LoopTableState* table, PyObject* x, int number) noexcept:
+    if number < 0:
+        return False
+    way.loop = table.same_type[number]
+    way.size = 1
+    way.dtype = dtype_of_code[number]
+    return way.loop is not NULL and take_value(way, x, 0, number)
+
+
+cdef inline int type_number_of_python(PyObject* x) noexcept:
+    """The type number of what NumPy makes of a Python float or int, -1 for anything else."""
+    if PyFloat_CheckExact(x):
+        return NPY_DOUBLE
+    return NPY_LONG if PyLong_CheckExact(x) else -1
+
+
+cdef inline bint two_set_up(Short* way, LoopTableState* table, PyObject* x1, PyObject* x2) noexcept:
+    """All but the output for two inputs."""
     cdef PyArrayObject* a = <PyArrayObject*>x1
     cdef PyArrayObject* b = <PyArrayObject*>x2
     if not is_plain_array(x1):
@@ -84,17 +147,19 @@ cdef inline bint short_set_up(Short* way, LoopTableState* table, PyObject* x1, P
     way.layout = flags_of(a) & flags_of(b)
     way.pointers[0] = PyArray_BYTES(a)
     way.pointers[1] = PyArray_BYTES(b)
-    way.steps[0] = way.steps[1] = way.steps[2] = way.loop.steps[2]
+    way.steps[0] = way.steps[1] = way.loop.steps[0]
     return True
 
 
 cdef inline bint of_scalars(Short* way, LoopTableState* table, PyObject* x1, PyObject* x2) noexcept:
-    """Two NumPy scalars of one type, or one and a Python number that its type takes."""
+    """Two NumPy scalars of one type, one and a Python number that its type takes, or two Python numbers."""
     cdef int number = scalar_type_number(Py_TYPE(x1))
     if number < 0:
         number = scalar_type_number(Py_TYPE(x2))
         if number < 0:
-            return False
+            number = max(type_number_of_python(x1), type_number_of_python(x2))
+            if number < 0:
+                return False
     way.loop = table.same_type[number]
     if (way.loop is NULL or not take_value(way, x1, 0, number) or not take_value(way, x2, 1, number)):
         return False
@@ -102,7 +167,6 @@ cdef inline bint of_scalars(Short* way, LoopTableState* table, PyObject* x1, PyO
     way.size = 1
     way.dtype = dtype_of_code[number]
     way.layout = 0
-    way.steps[2] = way.loop.steps[2]
     return True
 
 
@@ -110,6 +174,7 @@ cdef inline bint take_value(Short* way, PyObject* value, int place, int number) 
     """Points operand `place` at a single value of that type number; False where `value` is not one."""
     cdef PyArrayObject* array = <PyArrayObject*>value
     way.steps[place] = 0
+    way.codes[place] = number
     if Py_TYPE(value) is scalar_types_by_number[number]:
         way.pointers[place] = scalar_value(value)
         return True
@@ -117,8 +182,10 @@ cdef inline bint take_value(Short* way, PyObject* value, int place, int number) 
         way.pointers[place] = PyArray_BYTES(array)
         # A dtype instance of its own (with metadata) would have to be handed on to the result.
         return PyArray_DESCR(array) is dtype_of_code[number] and flags_of(array) & NPY_ARRAY_ALIGNED
-    way.pointers[place] = <char*>way.value
-    return convert_number(way.value, value, element_of(number))
+    way.weak = True
+    way.codes[place] = WEAK_FLOAT if PyFloat_CheckExact(value) else WEAK_INT
+    way.pointers[place] = <char*>way.values[place]
+    return convert_number(way.values[place], value, element_of(number))
 
 
 cdef inline bint with_value(Short* way, LoopTableState* table, PyArrayObject* array, PyObject* value,
@@ -141,7 +208,8 @@ cdef inline bint with_value(Short* way, LoopTableState* table, PyArrayObject* ar
     way.dtype = dtype
     way.layout = flags
     way.pointers[1 - place] = PyArray_BYTES(array)
-    way.steps[1 - place] = way.steps[2] = way.loop.steps[2]
+    way.steps[1 - place] = way.loop.steps[0]
+    way.codes[1 - place] = dtype.type_num
     return True
 
 
@@ -189,13 +257,13 @@ cdef inline bint write_integer(void* target, long long value, int element) noexc
     return True
 
 
-cdef inline bint accepts_output(Short* way, PyArrayObject* out) noexcept:
-    """Whether the result can be written into `out` as it stands: like the operands, and either exactly
-    one of them or apart from both."""
+cdef inline bint accepts_output(Short* way, int nin, PyArrayObject* out) noexcept:
+    """Whether the result can be written into `out` as it stands: of its dtype, laid out like the operands,
+    and either exactly one of them or apart from all."""
     cdef int ndim = PyArray_NDIM(out)
     cdef int k
     cdef int flags = flags_of(out)
-    cdef npy_intp bytes, apart
+    cdef npy_intp apart
     if way.like is NULL or PyArray_DESCR(out) is not way.dtype or ndim != PyArray_NDIM(way.like):
         return False
     if not flags & NPY_ARRAY_WRITEABLE or not flags & NPY_ARRAY_ALIGNED:
@@ -205,13 +273,13 @@ cdef inline bint accepts_output(Short* way, PyArrayObject* out) noexcept:
     for k in range(ndim):
         if PyArray_DIMS(out)[k] != PyArray_DIMS(way.like)[k]:
             return False
-    way.pointers[2] = PyArray_BYTES(out)
-    bytes = way.size * way.steps[2]
-    for k in range(2):
-        apart = way.pointers[2] - way.pointers[k]
-        if way.steps[k] == 0:
-            if apart + bytes > 0 and apart < way.steps[2]:
-                return False
-        elif apart != 0 and -bytes < apart < bytes:
+    way.pointers[nin] = PyArray_BYTES(out)
+    for k in range(nin):
+        apart = way.pointers[nin] - way.pointers[k]
+        if apart == 0 and way.steps[k] == way.steps[nin]:
+            continue
+        # One element of way.loop.steps[k] bytes where the operand stays.
+        if (apart + way.size * way.steps[nin] > 0
+                and apart < (way.size * way.steps[k] if way.steps[k] != 0 else way.loop.steps[k])):
             return False
     return True

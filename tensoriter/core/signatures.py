@@ -2,11 +2,12 @@
 
 import inspect
 
+import numpy as np
+
 
 def signature_of(ufunc, alpha: bool) -> inspect.Signature:
-    """The signature of an element-wise ufunc, as NumPy documents it, and alpha= where the op takes it.
+    """The signature of a ufunc, as NumPy documents it, and alpha= where the op takes it.
 
-    >>> import numpy as np
     >>> str(signature_of(np.exp, alpha=False)).split(", *")[0]
     '(x, /, out=None'
     """
@@ -15,6 +16,9 @@ def signature_of(ufunc, alpha: bool) -> inspect.Signature:
     outputs = None if ufunc.nout == 1 else (None,) * ufunc.nout
     keywords = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True}
     keywords["signature"] = None
+    if ufunc.signature is not None:
+        del keywords["where"]
+        keywords |= {"axes": np._NoValue, "axis": np._NoValue, "keepdims": False}
     if alpha:
         keywords["alpha"] = 1
     return inspect.Signature(

@@ -89,7 +89,8 @@ def num_threads():
 def set_num_threads(n):
     """Lets operations on large arrays use up to n threads, in every Python thread of this process.
 
-    A thread gets at least about 32,768 elements (and 128 KiB of the result); smaller operations stay on
+    Loops of tensoriter's own use them; those that an op has from its ufunc (such as exp's) stay on the
+    calling thread. A thread gets at least about 32,768 elements (and 128 KiB of the result); smaller operations stay on
     the calling thread. Results are the same bits whatever the number. Raises TypeError unless n is an
     integer, ValueError unless 1 <= n <= 1024; warns (RuntimeWarning) where there is one thread only: in a
     forked process, whose threads stayed behind, and in a build without OpenMP.

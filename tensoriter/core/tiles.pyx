@@ -53,10 +53,12 @@ cdef void plan_tiles(Iterator* it) noexcept nogil:
         it.operands[k].streamed = False
         it.tiled |= it.operands[k].buffered and it.size > 0
     if not it.masked and it.size >= TILE_FROM:
-        if it.dims_count > 1:
+        # A borrowed loop may compute another last bit where operands lie otherwise, as NumPy's absolute
+        # of complex numbers does: it sees them as NumPy shows them.
+        if it.dims_count > 1 and not it.loop.borrowed:
             plan_columns(it)
-        if it.tile_rows == 1 and it.dims_count > 1:
-            plan_short_rows(it)
+            if it.tile_rows == 1:
+                plan_short_rows(it)
         if STREAMING_STORES and it.tile_rows == 1:
             plan_streams(it)
     if it.tiled:

@@ -1,4 +1,4 @@
-"""Differential testing: an op against the NumPy ufunc it stands for, on random calls.
+"""Differential testing: ops against the NumPy ufuncs they stand for, on random calls.
 
 ``cases`` makes the calls, case k of seed s always the same; ``compare`` makes one call and records
 all that can be seen of it; ``shrink`` makes a failing call smaller; ``run`` puts them together. It
@@ -10,6 +10,7 @@ needs NumPy and the standard library only, so that it can run wherever tensorite
 (50, None)
 """
 
+from tensoriter.verify.cases import op_names
 from tensoriter.verify.run import Mismatch, Report, new_seed, verify
 
-__all__ = ["Mismatch", "Report", "new_seed", "verify"]
+__all__ = ["Mismatch", "Report", "new_seed", "op_names", "verify"]

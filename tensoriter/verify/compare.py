@@ -72,13 +72,15 @@ def _looks(answer: Any, case: Case, call: Call) -> tuple[Any, ...]:
     """Type, dtype, shape, strides and values of a result."""
     if isinstance(answer, Exception):
         return "", "", (), (), None
+    if isinstance(answer, tuple):  # of several outputs
+        return tuple(zip(*(_looks(item, case, call) for item in answer), strict=True))
     kind = type(answer).__name__ + (", out" if answer is call.out else "")
     array = np.asarray(answer)
     dtype = f"{array.dtype.str} {array.dtype.char}"
-    values = canonical(array)
+    values = canonical(array, case.op)
     if case.where is not None and case.out is None:  # elsewhere NumPy leaves what memory held
         mask = np.broadcast_to(np.asarray(call.keywords["where"], bool), array.shape)
-        values = canonical(array[mask])
+        values = canonical(array[mask], case.op)
     return kind, dtype, array.shape, array.strides, values
 
 
@@ -89,9 +91,9 @@ def _memory(call: Call, case: Case, exception: str) -> tuple[Any, ...]:
     or not, depending on whether it worked in a copy.
     """
     torn = exception == "FloatingPointError" and overlaps(case)
-    seen = [(torn or canonical(built.array), built.outside(call.out)) for built in call.arrays]
+    seen = [(torn or canonical(built.array, case.op), built.outside(call.out)) for built in call.arrays]
     if isinstance(call.out, np.ndarray) and not torn:
-        seen.append(canonical(call.out))
+        seen.append(canonical(call.out, case.op))
     return tuple(seen)
 
 
@@ -112,8 +114,11 @@ def _caught(caught: list[warnings.WarningMessage], case: Case) -> tuple[str, ...
     return tuple(seen)
 
 
-def canonical(array: np.ndarray) -> Any:
-    """The elements in C order as bytes (objects: as text), every NaN alike, no padding."""
+def canonical(array: np.ndarray, op: str = "") -> Any:
+    """The elements in C order as bytes (objects: as text), every NaN alike, no padding.
+
+    Of 0 and -0 NumPy's fmax and fmin give one or the other, depending on where in a vector they lie.
+    """
     if array.dtype.hasobject:
         return [repr(value) for value in array.ravel().tolist()]
     if array.dtype.kind not in "fc":
@@ -122,6 +127,8 @@ def canonical(array: np.ndarray) -> Any:
     if array.dtype.kind == "c":
         parts = parts.view(np.finfo(parts.dtype).dtype)
     parts[np.isnan(parts)] = np.nan
+    if op in ("fmax", "fmin"):
+        parts[parts == 0] = 0
     if parts.dtype.char == "g" and np.finfo(parts.dtype).nmant == X87_MANTISSA:
         return parts.view(np.uint8).reshape(-1, parts.itemsize)[:, :X87_BYTES].tobytes()
     return parts.tobytes()

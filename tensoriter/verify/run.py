@@ -6,7 +6,7 @@ import random
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import count
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import tensoriter
-from tensoriter.verify.cases import Call, Case, make_case
+from tensoriter.verify.cases import Call, Case, make_case, op_names
 from tensoriter.verify.compare import Outcome, in_circumstances, outcome_of
 from tensoriter.verify.operands import layout_text, values_text
 from tensoriter.verify.shrink import shrink
@@ -54,6 +54,7 @@ class Mismatch:
 
     case: Case
     sides: Sides
+    choice: str = ""  # the options that chose the ops
 
     def __str__(self) -> str:
         case, sides = self.case, self.sides
@@ -62,7 +63,8 @@ class Mismatch:
         if case.out is not None and case.out_form != "keyword":
             keywords.append("out=(out,)" if case.out_form == "tuple" else "out as third argument")
         lines = [
-            f"Case {case.index} of seed {case.seed} differs in {', '.join(sides.differences)}.",
+            f"Case {case.index} of seed {case.seed}, a call of {case.op}, differs in "
+            f"{', '.join(sides.differences)}.",
             "Made as small as it would go:",
             *(f"  {name:8}  {getattr(case, name)}" for name in given),
             *([f"  keywords  {', '.join(keywords)}"] if keywords else []),
@@ -70,7 +72,7 @@ class Mismatch:
             f"  path      {sides.path}" + (", force_path('strided')" if case.strided else ""),
             f"NumPy:       {shown(sides.expected_answer, sides.expected)}",
             f"tensoriter:  {shown(sides.answer, sides.actual)}",
-            f"Repeat with: tensoriter verify --seed {case.seed} --case {case.index}",
+            f"Repeat with: tensoriter verify --seed {case.seed} --case {case.index}{self.choice}",
         ]
         return "\n".join(lines)
 
@@ -92,20 +94,22 @@ def verify(
     *,
     cases: int | None = None,
     case: int | None = None,
+    ops: Sequence[str] | None = None,
     op: Callable[..., Any] | None = None,
-    reference: np.ufunc = np.add,
     on_progress: Callable[[Report], None] = lambda report: None,
 ) -> Report:
-    """Compare `op` (default tensoriter.add) with `reference` until something differs.
+    """Compare tensoriter's ops of these names (default: all) with NumPy's ufuncs until something differs.
 
     Runs for `seconds`, or exactly `cases` cases, or only case number `case`, whatever the time.
-    The same `seed` gives the same cases; None draws one.
+    The same `seed` and `ops` give the same cases; without a seed one is drawn. `op` stands in for
+    tensoriter's.
     """
-    op = tensoriter.add if op is None else op
     report = Report(new_seed() if seed is None else seed)
+    names = op_names() if ops is None else list(ops)
+    choice = "".join(f" --op {name}" for name in ops or ())
     start = time.perf_counter()
     for index in _indices(cases, case):
-        _check(make_case(report.seed, index), op, reference, report)
+        _check(make_case(report.seed, index, names), op, choice, report)
         report.cases += 1
         report.seconds = time.perf_counter() - start
         on_progress(report)
@@ -125,11 +129,12 @@ def _indices(cases: int | None, case: int | None) -> Any:
     return count() if cases is None else range(cases)
 
 
-def _check(case: Case, op: Callable[..., Any], reference: np.ufunc, report: Report) -> None:
+def _check(case: Case, op: Callable[..., Any] | None, choice: str, report: Report) -> None:
+    op, reference = op or getattr(tensoriter, case.op), getattr(np, case.op)
     sides = Sides.of(case, op, reference)
     report.paths[sides.path] += 1
     if sides.actual != sides.expected:
-        report.mismatch = explain_mismatch(case, sides, op, reference)
+        report.mismatch = explain_mismatch(case, sides, op, reference, choice)
 
 
 def path_of(case: Case, call: Call) -> str:
@@ -138,14 +143,15 @@ def path_of(case: Case, call: Call) -> str:
         warnings.simplefilter("ignore")
         try:
             with tensoriter.force_path("strided") if case.strided else nullcontext():
-                return str(tensoriter.explain(*call.arguments, **call.keywords).path)
+                op = getattr(tensoriter, case.op)
+                return str(tensoriter.explain(*call.arguments, op=op, **call.keywords).path)
         except Exception as error:
             where = f"case {case.index} of seed {case.seed}"
-            raise RuntimeError(f"explain fails on {where}, which np.add answers") from error
+            raise RuntimeError(f"explain fails on {where}, which np.{case.op} answers") from error
 
 
 def explain_mismatch(
-    case: Case, sides: Sides, op: Callable[..., Any], reference: np.ufunc
+    case: Case, sides: Sides, op: Callable[..., Any], reference: np.ufunc, choice: str = ""
 ) -> Mismatch:
     """Shrink the case; the answers are those of the last call that differed."""
 
@@ -157,7 +163,7 @@ def explain_mismatch(
             sides = now
         return alike
 
-    return Mismatch(shrink(case, differs), sides)
+    return Mismatch(shrink(case, differs), sides, choice)
 
 
 def shown(answer: Any, outcome: Outcome) -> str:
