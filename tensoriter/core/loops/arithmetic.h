@@ -33,22 +33,24 @@ UNARY_LOOP(positive_complex128, complex128, complex128, a, (void)0)
 UNARY_LOOP(negative_complex64, complex64, complex64, ((complex64){-a.re, -a.im}), (void)0)
 UNARY_LOOP(negative_complex128, complex128, complex128, ((complex128){-a.re, -a.im}), (void)0)
 
-UNARY_LOOP(square_float32, float, float, a * a, (void)0)
-UNARY_LOOP(square_float64, double, double, a * a, (void)0)
-
-/* sign: of a NaN the NaN, of either zero 0.0. The comparisons are quiet. */
-#define SIGN_FLOAT(NAME, CTYPE)                                                                    \
-    UNARY_LOOP(sign_##NAME, CTYPE, CTYPE,                                                          \
-               (isunordered(a, a) ? a : (CTYPE)(isgreater(a, (CTYPE)0) - isless(a, (CTYPE)0))), fp_clear(0))
-SIGN_FLOAT(float32, float)
-SIGN_FLOAT(float64, double)
+/* sign: of a NaN the NaN, of either zero 0.0; by the bits, which sets no flags. */
+#define SIGN_FLOAT(NAME, SIGNED, UNSIGNED, INFINITE, ONE)                                          \
+    UNARY_LOOP(sign_##NAME, UNSIGNED, UNSIGNED,                                                    \
+               ((SIGNED)(a & ~((UNSIGNED)1 << (8 * sizeof(a) - 1))) > INFINITE ? a                 \
+                : (UNSIGNED)(a << 1) == 0 ? 0                                                      \
+                                          : (UNSIGNED)((a & ((UNSIGNED)1 << (8 * sizeof(a) - 1))) | ONE)),\
+               (void)0)
+SIGN_FLOAT(float16, npy_int16, npy_uint16, 0x7c00, 0x3c00)
+SIGN_FLOAT(float32, npy_int32, npy_uint32, 0x7f800000, 0x3f800000)
+SIGN_FLOAT(float64, npy_int64, npy_uint64, 0x7ff0000000000000, 0x3ff0000000000000)
 
 /* copysign moves a bit. */
-#define COPYSIGN(BITS, CTYPE, TOP)                                                                 \
-    PLAIN_BINARY_LOOP(copysign_##BITS, CTYPE, CTYPE, (CTYPE)((a & (TOP - 1)) | (b & TOP)), (void)0)
-COPYSIGN(bits16, npy_uint16, 0x8000u)
-COPYSIGN(bits32, npy_uint32, 0x80000000u)
-COPYSIGN(bits64, npy_uint64, 0x8000000000000000u)
+#define COPYSIGN_BITS(BITS, CTYPE, TOP)                                                            \
+    PLAIN_BINARY_LOOP(copysign_##BITS, CTYPE, CTYPE, (void)data,                                   \
+                      (CTYPE)((a & (TOP - 1)) | (b & TOP)), (void)0)
+COPYSIGN_BITS(bits16, npy_uint16, 0x8000u)
+COPYSIGN_BITS(bits32, npy_uint32, 0x80000000u)
+COPYSIGN_BITS(bits64, npy_uint64, 0x8000000000000000u)
 
 /* add_scaled: x1 + alpha * x2, where data points at alpha. The product is rounded before the sum is
    (setup.py turns contraction into fused multiply-add off), as if written in two steps. */

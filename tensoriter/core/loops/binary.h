@@ -62,8 +62,9 @@
     }
 
 /* Steps through x1, x2 and out by bytes. */
-#define STRIDED_LOOP(PRAGMAS, ...)                                                                 \
-    PRAGMAS for (npy_intp i = 0; i < n; i++)                                                       \
+#define STRIDED_LOOP(PRAGMAS, ...) STRIDED_FROM(0, PRAGMAS, __VA_ARGS__)
+#define STRIDED_FROM(FIRST, PRAGMAS, ...)                                                          \
+    PRAGMAS for (npy_intp index = FIRST; index < n; index++)                                       \
     {                                                                                              \
         __VA_ARGS__                                                                                \
         x1 = (const void *)((const char *)x1 + step1);                                             \
@@ -73,7 +74,7 @@
 
 /* The same with less code, for what is called less often or spends its time in EXPRESSION: nothing is
    unrolled, and every other element is strided. */
-#define PLAIN_BINARY_LOOP(NAME, IN, OUT, EXPRESSION, FINISH)                                       \
+#define PLAIN_BINARY_LOOP(NAME, IN, OUT, SETUP, EXPRESSION, FINISH)                                \
     ISA_TARGET static void NAME(char **args, npy_intp const *dimensions, npy_intp const *steps,    \
                                 void *data)                                                        \
     {                                                                                              \
@@ -86,6 +87,7 @@
         const IN *x1 = (const IN *)args[0];                                                        \
         const IN *x2 = (const IN *)args[1];                                                        \
         OUT *out = (OUT *)args[2];                                                                 \
+        SETUP;                                                                                     \
         if (out_step == out_size && step1 == size && step2 == size) {                              \
             EACH(INDEPENDENT, const IN a = x1[i], b = x2[i]; out[i] = EXPRESSION;)                 \
         }                                                                                          \

@@ -15,6 +15,7 @@
 #include "arithmetic.h"
 #include "float16.h"
 #include "comparison.h"
+#include "remainder.h"
 #include "table.h"
 
 #include "casts.h"

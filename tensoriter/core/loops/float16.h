@@ -94,9 +94,9 @@ HALF_UNARY(sqrt, ROOT(a))
 #define HALF_ORDER(half) ((npy_int16)((HALF_MAGNITUDE(half) ^ HALF_SIGN(half)) - HALF_SIGN(half)))
 #define HALF_BOTH_NUMBERS (!HALF_ISNAN(a) & !HALF_ISNAN(b))
 #define HALF_COMPARE(OP, EXPRESSION)                                                               \
-    PLAIN_BINARY_LOOP(OP##_float16, npy_uint16, npy_bool, EXPRESSION, (void)0)
+    PLAIN_BINARY_LOOP(OP##_float16, npy_uint16, npy_bool, (void)data, EXPRESSION, (void)0)
 #define HALF_CHOICE(OP, TAKE_FIRST)                                                                \
-    PLAIN_BINARY_LOOP(OP##_float16, npy_uint16, npy_uint16, ((TAKE_FIRST) ? a : b), (void)0)
+    PLAIN_BINARY_LOOP(OP##_float16, npy_uint16, npy_uint16, (void)data, ((TAKE_FIRST) ? a : b), (void)0)
 #define HALF_KIND(OP, EXPRESSION) UNARY_LOOP(OP##_float16, npy_uint16, npy_bool, EXPRESSION, (void)0)
 
 HALF_COMPARE(equal, (HALF_ORDER(a) == HALF_ORDER(b)) & HALF_BOTH_NUMBERS)
@@ -118,6 +118,3 @@ HALF_KIND(isnan, HALF_ISNAN(a))
 HALF_KIND(isinf, HALF_MAGNITUDE(a) == HALF_INFINITY)
 HALF_KIND(isfinite, HALF_MAGNITUDE(a) < HALF_INFINITY)
 UNARY_LOOP(negative_float16, npy_uint16, npy_uint16, (npy_uint16)(a ^ 0x8000u), (void)0)
-/* 0x3c00 is 1.0 */
-UNARY_LOOP(sign_float16, npy_uint16, npy_uint16,
-           (npy_uint16)(HALF_ISNAN(a) ? a : HALF_MAGNITUDE(a) == 0 ? 0 : (a & 0x8000u) | 0x3c00u), (void)0)

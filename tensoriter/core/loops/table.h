@@ -8,10 +8,6 @@
     ENTRY(OP, INT16, INT16, bits16) ENTRY(OP, UINT16, UINT16, bits16)                              \
     ENTRY(OP, INT32, INT32, bits32) ENTRY(OP, UINT32, UINT32, bits32)                              \
     ENTRY(OP, INT64, INT64, bits64) ENTRY(OP, UINT64, UINT64, bits64)
-#define SIGNED_AND_UNSIGNED(OP)                                                                    \
-    ENTRY(OP, INT8, INT8, int8) ENTRY(OP, UINT8, UINT8, uint8)                                     \
-    ENTRY(OP, INT16, INT16, int16) ENTRY(OP, UINT16, UINT16, uint16)                               \
-    ENTRY(OP, INT32, INT32, int32) ENTRY(OP, UINT32, UINT32, uint32)
 #define HALF(OP) ENTRY(OP, FLOAT16, FLOAT16, float16)
 #define FLOATS(OP) ENTRY(OP, FLOAT32, FLOAT32, float32) ENTRY(OP, FLOAT64, FLOAT64, float64)
 #define FLOAT_BITS(OP)                                                                             \
@@ -39,10 +35,12 @@ static const loop_entry loops[] = {
     BITS(subtract) HALF(subtract) FLOATS(subtract) COMPLEXES(subtract)
     BITS(multiply) HALF(multiply) FLOATS(multiply)
     HALF(divide) FLOATS(divide)
+    ENTRY(remainder, INT16, INT16, int16) ENTRY(remainder, UINT16, UINT16, uint16)
+    ENTRY(remainder, INT32, INT32, int32) ENTRY(remainder, UINT32, UINT32, uint32)
     BITS(positive) FLOAT_BITS(positive)
     ENTRY(positive, COMPLEX64, COMPLEX64, bits64) ENTRY(positive, COMPLEX128, COMPLEX128, complex128)
     HALF(negative) COMPLEXES(negative)
-    HALF(square) FLOATS(square)
+    HALF(square)
     HALF(sqrt) HALF(reciprocal)
     HALF(sign) FLOATS(sign)
     FLOAT_BITS(copysign)
@@ -54,9 +52,9 @@ static const loop_entry loops[] = {
     INTEGERS_TO_BOOL(less_equal, int) HALF_TO_BOOL(less_equal) FLOATS_TO_BOOL(less_equal)
     INTEGERS_TO_BOOL(greater, int) HALF_TO_BOOL(greater) FLOATS_TO_BOOL(greater)
     INTEGERS_TO_BOOL(greater_equal, int) HALF_TO_BOOL(greater_equal) FLOATS_TO_BOOL(greater_equal)
-    INTEGERS_TO_BOOL(logical_and, uint) HALF_TO_BOOL(logical_and) FLOATS_TO_BOOL(logical_and)
-    INTEGERS_TO_BOOL(logical_or, uint) HALF_TO_BOOL(logical_or) FLOATS_TO_BOOL(logical_or)
-    INTEGERS_TO_BOOL(logical_xor, uint) HALF_TO_BOOL(logical_xor) FLOATS_TO_BOOL(logical_xor)
+    HALF_TO_BOOL(logical_and) FLOATS_TO_BOOL(logical_and)
+    HALF_TO_BOOL(logical_or) FLOATS_TO_BOOL(logical_or)
+    HALF_TO_BOOL(logical_xor) FLOATS_TO_BOOL(logical_xor)
     HALF_TO_BOOL(logical_not) FLOATS_TO_BOOL(logical_not)
     HALF_TO_BOOL(isnan) HALF_TO_BOOL(isinf) HALF_TO_BOOL(isfinite)
     COMPLEXES_TO_BOOL(isnan) COMPLEXES_TO_BOOL(isinf) COMPLEXES_TO_BOOL(isfinite)
