@@ -6,6 +6,7 @@
 #define ISA avx2
 #define ISA_TARGET __attribute__((target("avx2,f16c")))
 #define ISA_SUPPORTED (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c"))
+#define ISA_HAS_AVX2
 #define ISA_HAS_F16C
 #define ISA_VECTOR_BYTES 32
 #include "expand.h"

@@ -8,6 +8,7 @@
 #define ISA_SUPPORTED                                                                              \
     (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&                    \
      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+#define ISA_HAS_AVX2
 #define ISA_HAS_F16C
 #define ISA_VECTOR_BYTES 64
 #include "expand.h"

@@ -38,10 +38,10 @@ const char *const *built_instruction_sets(void)
     return names;
 }
 
-loop_function find_loop(const instruction_set *set, const char *op, enum element_type type)
+loop_function find_loop(const instruction_set *set, const char *op, enum element_type in)
 {
     for (const loop_entry *entry = set->loops; entry->op != NULL; entry++) {
-        if (entry->type == type && strcmp(entry->op, op) == 0) {
+        if (entry->in == in && strcmp(entry->op, op) == 0) {
             return entry->function;
         }
     }

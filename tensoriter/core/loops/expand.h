@@ -1,13 +1,23 @@
 /* Expands every loop and cast for one instruction set. The file that includes this defines
    ISA (its name), ISA_TARGET (the attribute that lets the compiler use it), ISA_SUPPORTED and
    ISA_VECTOR_BYTES. */
+#include "fpstatus.h"
 #include "half.h"
 #include "stretches.h"
 #include "types.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "binary.h"
+#include "unary.h"
+
 #include "arithmetic.h"
+#include "float16.h"
+#include "comparison.h"
+#include "remainder.h"
+#include "table.h"
+
 #include "casts.h"
 #include "swap.h"
 

@@ -27,9 +27,10 @@ enum element_type {
     ELEMENT_TYPES
 };
 
+/* Which function runs an op on operands that are all of one type, and what its result is. */
 typedef struct {
     const char *op;
-    enum element_type type;
+    enum element_type in, out;
     loop_function function;
 } loop_entry;
 
@@ -62,7 +63,7 @@ const instruction_set *choose_instruction_set(const char *limit);
 /* The names of the sets in this build, best first, ended by NULL. */
 const char *const *built_instruction_sets(void);
 
-/* NULL where the op has no loop of ours for that type. */
-loop_function find_loop(const instruction_set *set, const char *op, enum element_type type);
+/* NULL where the op has no loop of ours for that type of operands. */
+loop_function find_loop(const instruction_set *set, const char *op, enum element_type in);
 
 #endif

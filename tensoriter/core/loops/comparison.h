@@ -1,0 +1,126 @@
+/* Comparisons and truth: the result is a bool.
+
+   As NumPy does, a comparison leaves no floating-point flags: an ordered one sets the invalid flag where
+   it meets a NaN, so that flags are cleared at the end.
+
+   Left to NumPy's loops, which are as fast there: the order of complex numbers, long double, truth of
+   integers, and isnan and its like of float32 and float64. */
+
+#ifdef ISA_HAS_AVX2
+/* Masks of 32 elements become 32 bools. Packing works on halves of a vector: a permutation restores the
+   order. (Compilers do it after each packing, which costs NumPy's time again.) */
+ISA_TARGET static inline __m256i bools_of_4_masks(const __m256i *m)
+{
+    const __m256i words0 = _mm256_packs_epi32(m[0], m[1]), words1 = _mm256_packs_epi32(m[2], m[3]);
+    const __m256i bytes = _mm256_packs_epi16(words0, words1);
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    return _mm256_and_si256(_mm256_permutevar8x32_epi32(bytes, order), _mm256_set1_epi8(1));
+}
+
+#define EVEN_LANES(m0, m1)                                                                         \
+    _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(m0), _mm256_castsi256_ps(m1), 0x88))
+ISA_TARGET static inline __m256i bools_of_8_masks(const __m256i *m)
+{
+    const __m256i halves[4] = {EVEN_LANES(m[0], m[1]), EVEN_LANES(m[2], m[3]), EVEN_LANES(m[4], m[5]),
+                               EVEN_LANES(m[6], m[7])};
+    const __m256i order = _mm256_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15,
+                                           0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15);
+    return _mm256_shuffle_epi8(bools_of_4_masks(halves), order);
+}
+
+/* Elements of 4 or 8 bytes: MASKS vectors make 32 bools. C's operators work on the vectors of those
+   compilers that know AVX2. */
+#define COMPARE_VECTORS(MASKS, OPERATOR, A, B)                                                     \
+    for (; i + 32 <= n; i += 32, vectors += MASKS) {                                               \
+        __m256i masks[MASKS];                                                                      \
+        for (int k = 0; k < MASKS; k++) {                                                          \
+            masks[k] = (__m256i)((A) OPERATOR (B));                                                \
+        }                                                                                          \
+        _mm256_storeu_si256((__m256i *)(out + i), bools_of_##MASKS##_masks(masks));                \
+    }
+#define WIDE_COMPARE(NAME, IN, MASKS, OPERATOR, FINISH)                                            \
+    typedef IN NAME##_vector __attribute__((vector_size(32), aligned(1), may_alias));              \
+    ISA_TARGET static void NAME(char **args, npy_intp const *dimensions, npy_intp const *steps,    \
+                                void *data)                                                        \
+    {                                                                                              \
+        const npy_intp n = dimensions[0], size = sizeof(IN);                                       \
+        const npy_intp step1 = steps[0], step2 = steps[1], out_step = steps[2];                    \
+        const IN *x1 = (const IN *)args[0];                                                        \
+        const IN *x2 = (const IN *)args[1];                                                        \
+        npy_bool *out = (npy_bool *)args[2];                                                       \
+        npy_intp i = 0, vectors = 0;                                                               \
+        if (n >= 32 && out_step == 1) {                                                            \
+            const NAME##_vector *v1 = (const void *)x1, *v2 = (const void *)x2;                    \
+            if (step1 == size && step2 == size) {                                                  \
+                COMPARE_VECTORS(MASKS, OPERATOR, v1[vectors + k], v2[vectors + k])                 \
+            }                                                                                      \
+            else if (step1 == 0 && step2 == size) {                                                \
+                const NAME##_vector a = *x1 - (NAME##_vector){0};                                  \
+                COMPARE_VECTORS(MASKS, OPERATOR, a, v2[vectors + k])                               \
+            }                                                                                      \
+            else if (step1 == size && step2 == 0) {                                                \
+                const NAME##_vector b = *x2 - (NAME##_vector){0};                                  \
+                COMPARE_VECTORS(MASKS, OPERATOR, v1[vectors + k], b)                               \
+            }                                                                                      \
+            x1 = (const void *)((const char *)x1 + i * step1);                                     \
+            x2 = (const void *)((const char *)x2 + i * step2);                                     \
+            out += i;                                                                              \
+        }                                                                                          \
+        STRIDED_FROM(i, UNROLLED, const IN a = *x1, b = *x2; *out = a OPERATOR b;)                 \
+        FINISH;                                                                                    \
+    }
+#else
+#define WIDE_COMPARE(NAME, IN, MASKS, OPERATOR, FINISH)                                            \
+    PLAIN_BINARY_LOOP(NAME, IN, npy_bool, (void)data, a OPERATOR b, FINISH)
+#endif
+
+#define INTEGER_COMPARE(OP, SIGN, OPERATOR)                                                        \
+    PLAIN_BINARY_LOOP(OP##_##SIGN##8, npy_##SIGN##8, npy_bool, (void)data, a OPERATOR b, (void)0)  \
+    PLAIN_BINARY_LOOP(OP##_##SIGN##16, npy_##SIGN##16, npy_bool, (void)data, a OPERATOR b, (void)0)\
+    WIDE_COMPARE(OP##_##SIGN##32, npy_##SIGN##32, 4, OPERATOR, (void)0)                            \
+    WIDE_COMPARE(OP##_##SIGN##64, npy_##SIGN##64, 8, OPERATOR, (void)0)
+#define FLOAT_COMPARE(OP, OPERATOR)                                                                \
+    WIDE_COMPARE(OP##_float32, float, 4, OPERATOR, fp_clear(0))                                    \
+    WIDE_COMPARE(OP##_float64, double, 8, OPERATOR, fp_clear(0))
+#define COMPLEX_COMPARE(OP, EXPRESSION)                                                            \
+    PLAIN_BINARY_LOOP(OP##_complex64, complex64, npy_bool, (void)data, EXPRESSION, fp_clear(0))    \
+    PLAIN_BINARY_LOOP(OP##_complex128, complex128, npy_bool, (void)data, EXPRESSION, fp_clear(0))
+
+INTEGER_COMPARE(equal, uint, ==)
+INTEGER_COMPARE(not_equal, uint, !=)
+INTEGER_COMPARE(less, uint, <)
+INTEGER_COMPARE(less, int, <)
+INTEGER_COMPARE(less_equal, uint, <=)
+INTEGER_COMPARE(less_equal, int, <=)
+INTEGER_COMPARE(greater, uint, >)
+INTEGER_COMPARE(greater, int, >)
+INTEGER_COMPARE(greater_equal, uint, >=)
+INTEGER_COMPARE(greater_equal, int, >=)
+FLOAT_COMPARE(equal, ==)
+FLOAT_COMPARE(not_equal, !=)
+FLOAT_COMPARE(less, <)
+FLOAT_COMPARE(less_equal, <=)
+FLOAT_COMPARE(greater, >)
+FLOAT_COMPARE(greater_equal, >=)
+COMPLEX_COMPARE(equal, (a.re == b.re) & (a.im == b.im))
+COMPLEX_COMPARE(not_equal, (a.re != b.re) | (a.im != b.im))
+
+#define FLOAT_TRUTH(OP, EXPRESSION, FINISH)                                                        \
+    PLAIN_BINARY_LOOP(OP##_float32, float, npy_bool, (void)data, EXPRESSION, FINISH)               \
+    PLAIN_BINARY_LOOP(OP##_float64, double, npy_bool, (void)data, EXPRESSION, FINISH)
+/* A NaN is true. */
+FLOAT_TRUTH(logical_and, (a != 0) & (b != 0), fp_clear(0))
+FLOAT_TRUTH(logical_or, (a != 0) | (b != 0), fp_clear(0))
+FLOAT_TRUTH(logical_xor, (a != 0) ^ (b != 0), (void)0)
+UNARY_LOOP(logical_not_float32, float, npy_bool, a == 0, (void)0)
+UNARY_LOOP(logical_not_float64, double, npy_bool, a == 0, (void)0)
+
+#define COMPLEX_KINDS(NAME, CTYPE, PART, MAGNITUDE)                                                \
+    UNARY_LOOP(isnan_##NAME, CTYPE, npy_bool, isunordered(a.re, a.im), fp_clear(0))                \
+    UNARY_LOOP(isinf_##NAME, CTYPE, npy_bool,                                                      \
+               (MAGNITUDE(a.re) == (PART)INFINITY) | (MAGNITUDE(a.im) == (PART)INFINITY), fp_clear(0))\
+    UNARY_LOOP(isfinite_##NAME, CTYPE, npy_bool,                                                   \
+               isless(MAGNITUDE(a.re), (PART)INFINITY) & isless(MAGNITUDE(a.im), (PART)INFINITY),  \
+               fp_clear(0))
+COMPLEX_KINDS(complex64, complex64, float, fabsf)
+COMPLEX_KINDS(complex128, complex128, double, fabs)

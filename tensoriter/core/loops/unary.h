@@ -1,0 +1,32 @@
+/* The ways of a unary loop, expanded once for each instruction set: contiguous and every other element
+   vectorised (see the picture in binary.h), strided one element after the other. */
+
+/* EXPRESSION of a, which is of type IN, for every element; FINISH runs after them. */
+#define UNARY_LOOP(NAME, IN, OUT, EXPRESSION, FINISH)                                              \
+    ISA_TARGET static void NAME(char **args, npy_intp const *dimensions, npy_intp const *steps,    \
+                                void *data)                                                        \
+    {                                                                                              \
+        const npy_intp n = dimensions[0], size = sizeof(IN), out_size = sizeof(OUT);               \
+        if (n >= PEEL_FROM / out_size && lead_to_line(1, args, n, steps, out_size)) {              \
+            run_from_line(NAME, 1, args, dimensions, steps, data);                                 \
+            return;                                                                                \
+        }                                                                                          \
+        const npy_intp step = steps[0], out_step = steps[1];                                       \
+        const IN *x = (const IN *)args[0];                                                         \
+        OUT *out = (OUT *)args[1];                                                                 \
+        if (out_step == out_size && step == size) {                                                \
+            EACH(INDEPENDENT, const IN a = x[i]; out[i] = EXPRESSION;)                             \
+        }                                                                                          \
+        else if (out_step == out_size && step == 2 * size) {                                       \
+            EACH(INDEPENDENT, const IN a = x[2 * i]; out[i] = EXPRESSION;)                         \
+        }                                                                                          \
+        else {                                                                                     \
+            for (npy_intp i = 0; i < n; i++) {                                                     \
+                const IN a = *x;                                                                   \
+                *out = EXPRESSION;                                                                 \
+                x = (const void *)((const char *)x + step);                                        \
+                out = (void *)((char *)out + out_step);                                            \
+            }                                                                                      \
+        }                                                                                          \
+        FINISH;                                                                                    \
+    }
