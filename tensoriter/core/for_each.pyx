@@ -53,12 +53,22 @@ cdef void walk_rows(Iterator* it, char** pointers, void* data) noexcept nogil:
     for k in range(count):
         steps[k] = it.operands[k].steps[0]
     while True:
-        it.loop.function(pointers, &n, steps, data)
+        call_loop(it, pointers, n, steps, data)
         rows -= 1
         if rows == 0:
             return
         for k in range(count):
             pointers[k] += it.operands[k].steps[1]
+
+
+cdef inline void call_loop(Iterator* it, char** pointers, npy_intp n, npy_intp* steps,
+                           void* data) noexcept nogil:
+    """One call of the loop. A borrowed one may move the pointers that it is given, as some of SciPy's do."""
+    cdef char* here[MAX_OPERANDS]
+    if it.loop.borrowed:
+        memcpy(here, pointers, sizeof(here))
+        pointers = here
+    it.loop.function(pointers, &n, steps, data)
 
 
 cdef void walk_buffered(Iterator* it, char** pointers, void* data) noexcept nogil:
@@ -152,7 +162,7 @@ cdef inline void run(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, 
         return
     for k in range(it.nin + it.nout):
         steps[k] = it.operands[k].steps[0]
-    it.loop.function(pointers, &n, steps, data)
+    call_loop(it, pointers, n, steps, data)
 
 
 cdef void run_blocks(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, void* data) noexcept nogil:
