@@ -12,11 +12,11 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from layouts import ALIASES, NUMERIC, WIDEST, counting, filled, laid_out, swapped
 from oracle import arrays_in, compare
 from strategies import calls
-from test_differential import PROFILE
+from test_differential import profile
 
 import tensoriter
 
@@ -169,7 +169,7 @@ def test_override_is_asked():
     assert bind(D, D, Answers())() == ("answer", "add", "__call__", 2, ["out"])
 
 
-@settings(PROFILE, max_examples=PROFILE.max_examples // 8)
+@profile(375)
 @given(calls(), calls())
 def test_any_operands(bound, given):
     """Bound to anything, given anything; with a call's out where it has one."""

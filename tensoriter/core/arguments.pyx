@@ -118,7 +118,7 @@ cdef bint parse_out(Arguments* arguments, PyObject* value) noexcept:
     """out= takes None, an array (of a single output) or a tuple with an entry for each output."""
     cdef int k
     if value is Py_None:
-        return True
+        return arguments.nout == 1
     if not PyTuple_CheckExact(value):
         return arguments.nout == 1 and set_output(arguments, 0, value)
     if PyTuple_GET_SIZE(value) != arguments.nout:

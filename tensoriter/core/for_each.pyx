@@ -9,7 +9,7 @@ from tensoriter.core.array_api cimport npy_intp, NPY_MAXDIMS
 from tensoriter.core.dtypes cimport element_size, MAX_OPERANDS
 from tensoriter.core.fpstatus cimport fegetenv, fenv_t, fp_enter, fp_leave, fp_raise
 from tensoriter.core.threads cimport GRAIN, is_resting, parts_for, run_side_by_side
-from tensoriter.core.tiles cimport Blocks, finish_tiles, run_plane, run_tile
+from tensoriter.core.tiles cimport Blocks, call_loop, finish_tiles, run_plane, run_tile
 
 
 cdef void for_each(Iterator* it, void* data) noexcept nogil:
@@ -102,7 +102,7 @@ cdef inline void run(Iterator* it, char** pointers, npy_intp n, void* data) noex
     cdef int k
     for k in range(it.nin + it.nout):
         steps[k] = it.operands[k].steps[0]
-    it.loop.function(pointers, &n, steps, data)
+    call_loop(it, pointers, n, steps, data)
 
 
 # ---------------------------------------------------------------- threads

@@ -201,9 +201,11 @@ def op_of_any(ufunc):
 
 
 def inner_ufunc(candidate):
-    """The ufunc itself; that of a numba.vectorize without signatures lies within."""
-    inner = getattr(candidate, "ufunc", None)
-    return inner if isinstance(inner, UFUNC) and not isinstance(candidate, UFUNC) else candidate
+    """The ufunc itself; that of a numba.vectorize without signatures, or of an op, lies within."""
+    for ufunc in (candidate, getattr(candidate, "ufunc", None)):
+        if isinstance(ufunc, UFUNC):
+            return ufunc
+    raise TypeError(f"an op stands for a ufunc, not for {candidate!r}")
 
 
 def module_of(ufunc):

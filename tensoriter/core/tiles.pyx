@@ -226,7 +226,7 @@ cdef void run_tile(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, np
         if it.streaming:
             run_streaming(it, blocks, here, steps, run, data)
         else:
-            it.loop.function(here, &run, steps, data)
+            call_loop(it, here, run, steps, data)
         for k in range(count):
             here[k] += row_steps[k]
     for k in range(it.nin, count):
@@ -252,7 +252,7 @@ cdef void run_streaming(Iterator* it, Blocks* blocks, char** pointers, npy_intp*
         for k in range(it.nin, count):
             if it.operands[k].streamed:
                 here[k] = <char*>blocks.native[k]
-        it.loop.function(here, &n, steps, data)
+        call_loop(it, here, n, steps, data)
         for k in range(it.nin):
             here[k] += n * steps[k]
             if steps[k] == size and not it.operands[k].in_block:
