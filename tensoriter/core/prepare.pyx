@@ -38,8 +38,39 @@ cdef int prepare(Iterator* it, Arguments* arguments) except -1:
     if arguments.order != NPY_KEEPORDER:
         order_dimensions(it)    # the order asked for is the result's; the walk's is still free
     coalesce(it)
+    if it.size == 1 and it.loop.borrowed:
+        single_steps(it, arguments.order)
     plan_tiles(it)
     return 0
+
+
+cdef void single_steps(Iterator* it, NPY_ORDER order) noexcept:
+    """The steps of a single element, which are never taken, but by which some of NumPy's loops choose their
+    code, and so a last bit or a sign: complex multiplication, fmax(0.0, -0.0). From nditer they are 0; in
+    calls that NumPy makes without it they are the arrays' own."""
+    cdef int k
+    cdef bint fortran
+    cdef Operand* operand
+    if not all_in_order(it, order, &fortran):
+        return
+    for k in range(it.nin, it.nin + it.nout):
+        if it.operands[k].collides or shares_place(it, k):
+            return
+    for k in range(it.count):
+        operand = &it.operands[k]
+        if operand.ndim == 0 and k < it.nin:
+            continue
+        operand.steps[0] = element_size[operand.element]
+        if operand.ndim == 1:
+            operand.steps[0] = operand.own_strides[0]
+
+
+cdef bint shares_place(Iterator* it, int out) noexcept:
+    cdef int k
+    for k in range(it.nin):
+        if it.operands[k].data == it.operands[out].data:
+            return True
+    return False
 
 
 cdef int redirect_output(Iterator* it, int k) except -1:
