@@ -37,6 +37,10 @@ cdef int prepare(Iterator* it, Arguments* arguments) except -1:
     if arguments.order != NPY_KEEPORDER:
         order_dimensions(it)    # the order asked for is the result's; the walk's is still free
     coalesce(it)
+    if it.ndim == 0:
+        # As in NumPy, a single result has its size for a step: some of its loops compute otherwise for 0.
+        for k in range(it.nin, it.nin + it.nout):
+            it.operands[k].steps[0] = element_size[it.operands[k].element]
     return 0
 
 
