@@ -28,11 +28,11 @@ signs_of_zero = True  # whether zeros of two signs are two values
 
 
 @contextlib.contextmanager
-def zeros_alike():
-    """For fmax and fmin: of 0 and -0 NumPy's loop gives the first or the second, depending on where in a
-    vector they lie."""
+def as_exact_as(name):
+    """Comparisons as exact as NumPy is with itself: of 0 and -0 its fmax and fmin give the first or the
+    second, depending on where in a vector they lie."""
     global signs_of_zero
-    signs_of_zero = False
+    signs_of_zero = name not in ("fmax", "fmin")
     try:
         yield
     finally:

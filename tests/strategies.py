@@ -66,7 +66,17 @@ def calls(draw, ufunc=np.add):
     keywords = _defined(ufunc, args, some_keywords(draw, args, ufunc))
     if ufunc.nout == 1 and any(type(arg) is int for arg in args) and result_dtypes(ufunc, args)[0] == "?":
         keywords.pop("where", None)  # NumPy 2.4 crashes when it compares with an int out of range
-    return Call(tuple(args), keywords, draw(ERRSTATES))
+    errstate = draw(ERRSTATES)
+    if ufunc is not np.add and overlaps(args, keywords.get("out")):
+        errstate = {"all": "warn"}  # an error leaves such an out written or not: NumPy does both
+    return Call(tuple(args), keywords, errstate)
+
+
+def overlaps(args, outs):
+    """Whether an output shares memory with an input that it is not itself."""
+    outs = outs if isinstance(outs, tuple) else (outs,)
+    return any(out is not arg and isinstance(arg, np.ndarray) and np.may_share_memory(out, arg)
+               for out in outs if out is not None for arg in args)
 
 
 def _defined(ufunc, args, kwargs):

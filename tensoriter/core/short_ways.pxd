@@ -109,7 +109,7 @@ cdef inline bint one_set_up(Short* way, LoopTableState* table, PyObject* x) noex
     way.pointers[0] = PyArray_BYTES(array)
     if way.loop is NULL:
         return False
-    way.steps[0] = way.loop.steps[0]
+    way.steps[0] = way.loop.steps[0] if PyArray_NDIM(array) > 0 else 0
     return True
 
 
@@ -147,7 +147,8 @@ cdef inline bint two_set_up(Short* way, LoopTableState* table, PyObject* x1, PyO
     way.layout = flags_of(a) & flags_of(b)
     way.pointers[0] = PyArray_BYTES(a)
     way.pointers[1] = PyArray_BYTES(b)
-    way.steps[0] = way.steps[1] = way.loop.steps[0]
+    # Without dimensions an operand stays, as in NumPy: some of its loops compute otherwise where it does not.
+    way.steps[0] = way.steps[1] = way.loop.steps[0] if PyArray_NDIM(a) > 0 else 0
     return True
 
 
