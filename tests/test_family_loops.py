@@ -1,36 +1,206 @@
-"""The C loops of the arithmetic family against NumPy's, on arrays that meet every way of a loop."""
+"""The C loops of the arithmetic family against NumPy's, on arrays that meet every way of a loop.
+
+Values, floating-point warnings and the types of results are compared by the oracle. Lengths lie around
+those of vectors, offsets off cache lines, and operands hold every pair of special values.
+"""
+
+import hashlib
+import itertools
+import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from oracle import bits, compare
 
 import tensoriter
+
+BINARY = ["add", "subtract", "multiply", "divide", "floor_divide", "remainder", "maximum", "minimum", "fmax",
+          "fmin", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "bitwise_and",
+          "bitwise_or", "bitwise_xor", "logical_and", "logical_or", "logical_xor", "left_shift",
+          "right_shift", "copysign"]
+UNARY = ["negative", "positive", "absolute", "square", "sqrt", "invert", "logical_not", "sign", "reciprocal",
+         "isnan", "isinf", "isfinite"]
+CODES = "?bBhHiIlLefdgFDG"
+LENGTHS = [*range(0, 20), 23, 31, 32, 33, 47, 63, 64, 65, 70, 300, 1031]
 
 LINE = 64
 """Bytes of a cache line: large outputs are written in two stretches, the second from a line."""
 
 
-def at_offset(shape_like, offset):
+def types_of(name):
+    """The type codes for which NumPy has a loop whose operands are all of that type."""
+    inputs = {signature.split("->")[0] for signature in getattr(np, name).types}
+    return [code for code in CODES if any(set(codes) == {code} for codes in inputs)]
+
+
+def cases(names):
+    return [pytest.param(name, code, id=f"{name}-{code}") for name in names for code in types_of(name)]
+
+
+def special_values(code):
+    """Values at the edges of a type: extremes, zeros of both signs, infinities, NaN, subnormals."""
+    if code == "?":
+        return np.array([False, True])
+    dtype = np.dtype(code)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        near = [0, 1, 2, 3, 7, 10, 31, 32, 63, 64, -1, -2, -7, limits.max, limits.max - 1, limits.min,
+                limits.min + 1, limits.max // 2]
+        return np.array(sorted({value for value in near if limits.min <= value <= limits.max}), dtype)
+    real = np.empty(0, dtype).real.dtype
+    limits = np.finfo(real)
+    parts = np.array([0, -0.0, 1, -1, 2, 0.5, -0.5, 3, -7.25, np.inf, -np.inf, np.nan], real)
+    edges = np.array([limits.max, -limits.max, limits.tiny, limits.smallest_subnormal], real)
+    if dtype.kind == "f":
+        return np.concatenate([parts, edges])
+    some = np.concatenate([parts[[0, 1, 2, 3, 4, 9, 10, 11]], edges[:1]])
+    values = np.empty(len(some) ** 2, dtype)
+    values.real, values.imag = np.repeat(some, len(some)), np.tile(some, len(some))
+    return values
+
+
+def pairs_of_specials(code):
+    values = special_values(code)
+    return np.repeat(values, len(values)), np.tile(values, len(values))
+
+
+def some_values(code, n, seed):
+    rng = np.random.default_rng(seed)
+    dtype = np.dtype(code)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        any_bits = rng.integers(limits.min, limits.max, n, dtype, endpoint=True)
+        return np.where(rng.random(n) < 0.5, any_bits, rng.integers(max(limits.min, -9), 9, n).astype(dtype))
+    if dtype.kind == "b":
+        return rng.random(n) < 0.5
+    values = rng.normal(size=n) * 10.0 ** rng.integers(-2, 3, n)
+    return (values + 1j * rng.permutation(values) if dtype.kind == "c" else values).astype(dtype)
+
+
+def at_offset(values, offset):
     """A copy of an array that starts `offset` bytes after a cache line."""
-    buffer = np.empty(shape_like.nbytes + 2 * LINE, np.uint8)
+    buffer = np.empty(values.nbytes + 2 * LINE, np.uint8)
     start = -buffer.ctypes.data % LINE + offset
-    copy = buffer[start:start + shape_like.nbytes].view(shape_like.dtype)
-    copy[:] = shape_like
+    copy = buffer[start:start + values.nbytes].view(values.dtype)
+    copy[:] = values
     return copy
 
 
-@pytest.mark.parametrize("dtype", ["i1", "f4", "f8", "F", "D", "g"])
+def spread(values, step):
+    """The same values in memory `step` elements apart."""
+    room = np.zeros((len(values), abs(step)), values.dtype)
+    room[:, 0] = values
+    return room.reshape(-1)[::step] if step > 0 else np.ascontiguousarray(values[::-1])[::-1]
+
+
+def check(name, *operands, **keywords):
+    compare(getattr(tensoriter, name), getattr(np, name), *operands, **keywords)
+
+
+@pytest.mark.parametrize(("name", "code"), cases(BINARY))
+def test_every_pair_of_special_values(name, code):
+    x1, x2 = pairs_of_specials(code)
+    check(name, x1, x2)
+    check(name, spread(x1, 2), spread(x2, 2))
+    check(name, spread(x1, 3), spread(x2, -1))
+
+
+@pytest.mark.parametrize(("name", "code"), cases(BINARY))
+def test_every_special_value_as_constant(name, code):
+    values = special_values(code)
+    for value in values[:: max(1, len(values) // 20)]:
+        check(name, np.full(1, value), values)
+        check(name, values, np.full(1, value))
+
+
+@pytest.mark.parametrize(("name", "code"), cases(BINARY))
+def test_binary_lengths_and_steps(name, code):
+    for n in LENGTHS:
+        x1, x2 = some_values(code, n, n), some_values(code, n, n + 1)
+        check(name, at_offset(x1, 16), at_offset(x2, 32))
+        check(name, x1[:1], x2)
+        check(name, x1, x2[:1])
+        for step1, step2 in [(2, 2), (2, 1), (-1, 3)]:
+            check(name, spread(x1, step1), spread(x2, step2))
+
+
+@pytest.mark.parametrize(("name", "code"), cases(UNARY))
+def test_unary_lengths_steps_and_specials(name, code):
+    values = special_values(code)
+    for x in [values, *(values[i:i + 1] for i in range(len(values)))]:
+        check(name, x)
+    for n in LENGTHS:
+        x = some_values(code, n, n)
+        check(name, at_offset(x, 16))
+        for step in (2, 3, -1):
+            check(name, spread(x, step))
+
+
+@pytest.mark.parametrize(("name", "code"), cases(BINARY + UNARY))
+def test_in_place(name, code):
+    function, n_in = getattr(np, name), getattr(np, name).nin
+    for n in (5, 70, 2100):
+        operands = [at_offset(some_values(code, n, n + k), 16) for k in range(n_in)]
+        with np.errstate(all="ignore"):
+            same_type = function(*operands).dtype == operands[0].dtype
+        for out in operands if same_type else []:
+            check(name, *operands, out=out)
+
+
+@pytest.mark.parametrize("code", "fdeFD")
+def test_a_warning_from_any_position(code):
+    """One element that warns, in the vectors and in what is left over after them."""
+    ops = ["add", "multiply", "divide", "remainder"] if code in "fde" else ["add"]
+    for name, position in itertools.product(ops, [0, 7, 31, 32, 65, 69]):
+        x1, x2 = np.ones(70, code), np.ones(70, code)
+        check(name, x1, x2)
+        x1[position], x2[position] = np.inf, 0 if name in ("multiply", "divide", "remainder") else -np.inf
+        check(name, x1, x2)
+
+
+@pytest.mark.parametrize("code", "efdFD")
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
+def test_elements_between_those_of_a_step_warn_of_nothing(name, code):
+    for gap, n in itertools.product([np.finfo(code).max, np.finfo(code).tiny, np.inf, 0], [4, 8, 33, 64]):
+        x1, x2 = np.full(2 * n, gap, code), np.full(2 * n, -gap if gap < 1 else gap, code)
+        x1[::2] = x2[::2] = 1
+        with np.errstate(all="raise"):
+            check(name, x1[::2], x2[::2])
+
+
+@pytest.mark.parametrize("code", "hHiIbBlL")
+@pytest.mark.parametrize("name", ["floor_divide", "remainder"])
+def test_integer_division_is_exact_at_its_edges(name, code):
+    limits = np.iinfo(code)
+    divisors = np.array([1, 2, 3, 7, 10, limits.max, limits.max - 1, limits.max // 2 + 1], code)
+    if limits.min:
+        divisors = np.concatenate([divisors, -divisors, [limits.min]]).astype(code)
+    for divisor in divisors:
+        multiples = np.arange(-3, 4).astype(code) * divisor
+        extremes = np.array([limits.max, limits.min], code)
+        near = np.concatenate([multiples - 1, multiples, multiples + 1, extremes]).astype(code)
+        check(name, near, np.full(1, divisor))
+        check(name, near, np.full_like(near, divisor))
+
+
+@pytest.mark.parametrize("code", "bfdFDg")
 @pytest.mark.parametrize("n", [300, 2100])
-def test_outputs_at_every_offset_of_a_cache_line(dtype, n):
-    values = (np.arange(n) % 89 - 40).astype(dtype)
-    others = (np.arange(n) % 31).astype(dtype)
-    expected = np.add(values, others)
-    for offset in range(0, LINE, np.dtype(dtype).alignment):
-        for apart in (0, 16):
-            x1, x2 = at_offset(values, offset), at_offset(others, (offset + apart) % LINE)
-            out = at_offset(np.zeros_like(values), offset)
-            np.testing.assert_array_equal(tensoriter.add(x1, x2, out=out), expected)
-            np.testing.assert_array_equal(tensoriter.add(x1, x2, out=x1), expected)
-            np.testing.assert_array_equal(tensoriter.add(at_offset(values, offset), x2, out=x2), expected)
+@pytest.mark.parametrize("name", ["add", "subtract", "positive"])
+def test_outputs_at_every_offset_of_a_cache_line(name, code, n):
+    function = getattr(tensoriter, name)
+    values, others = (np.arange(n) % 89 - 40).astype(code), (np.arange(n) % 31).astype(code)
+    operands = [values, others][:getattr(np, name).nin]
+    expected = getattr(np, name)(*operands)
+    for offset, apart in itertools.product(range(0, LINE, np.dtype(code).alignment), (0, 16)):
+        inputs = [at_offset(x, (offset + k * apart) % LINE) for k, x in enumerate(operands)]
+        out = at_offset(np.zeros_like(values), offset)
+        np.testing.assert_array_equal(function(*inputs, out=out), expected)
+        for k in range(len(inputs)):
+            copies = [at_offset(x, (offset + k * apart) % LINE) for x in operands]
+            np.testing.assert_array_equal(function(*copies, out=copies[k]), expected)
 
 
 @pytest.mark.parametrize("constant_first", [True, False])
@@ -42,3 +212,23 @@ def test_a_constant_operand_and_an_output_off_its_line(constant_first):
         out = at_offset(np.zeros_like(values), offset)
         np.testing.assert_array_equal(tensoriter.add(*operands, out=out), values + 2.5)
         np.testing.assert_array_equal(tensoriter.add(*operands, out=x), values + 2.5)
+
+
+def digests():
+    """The bits that every op gives for special and other values, by op and type."""
+    found = {}
+    with np.errstate(all="ignore"):
+        for name, code in (case.values for case in cases(BINARY + UNARY)):
+            specials = pairs_of_specials(code)
+            operands = [np.concatenate([specials[k], some_values(code, 777, k)]) for k in range(2)]
+            result = getattr(tensoriter, name)(*operands[:getattr(np, name).nin])
+            found[f"{name}-{code}"] = hashlib.sha256(bits(result)).hexdigest()
+    return found
+
+
+def test_bits_do_not_depend_on_the_instruction_set():
+    program = "import json, test_family_loops; print(json.dumps(test_family_loops.digests()))"
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
+                            env=os.environ | {"TENSORITER_ISA": "baseline",
+                                              "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert json.loads(answer.stdout) == digests()

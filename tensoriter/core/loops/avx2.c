@@ -8,6 +8,7 @@
 #define ISA_SUPPORTED (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c"))
 #define ISA_HAS_AVX2
 #define ISA_HAS_F16C
+#define ISA_EVERY_OTHER 1
 #define ISA_VECTOR_BYTES 32
 #include "expand.h"
 #endif

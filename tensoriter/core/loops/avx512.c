@@ -10,6 +10,7 @@
      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
 #define ISA_HAS_AVX2
 #define ISA_HAS_F16C
+#define ISA_EVERY_OTHER 1
 #define ISA_VECTOR_BYTES 64
 #include "expand.h"
 #endif

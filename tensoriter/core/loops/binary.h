@@ -44,7 +44,7 @@
             const IN b = *x2;                                                                      \
             EACH(INDEPENDENT UNROLLED, const IN a = x1[i]; out[i] = EXPRESSION;)                   \
         }                                                                                          \
-        else if (out_step == out_size && step1 == 2 * size && step2 == 2 * size) {                 \
+        else if (ISA_EVERY_OTHER && out_step == out_size && step1 == 2 * size && step2 == 2 * size) {\
             EACH(INDEPENDENT, const IN a = x1[2 * i], b = x2[2 * i]; out[i] = EXPRESSION;)         \
         }                                                                                          \
         else if (n > 0 && step1 == 0) {                                                            \

@@ -1,6 +1,6 @@
 /* Expands every loop and cast for one instruction set. The file that includes this defines
-   ISA (its name), ISA_TARGET (the attribute that lets the compiler use it), ISA_SUPPORTED and
-   ISA_VECTOR_BYTES. */
+   ISA (its name), ISA_TARGET (the attribute that lets the compiler use it), ISA_SUPPORTED,
+   ISA_VECTOR_BYTES and ISA_EVERY_OTHER (whether binary loops take [::2] in vectors). */
 #include "fpstatus.h"
 #include "half.h"
 #include "stretches.h"
