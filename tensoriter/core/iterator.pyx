@@ -222,6 +222,8 @@ cdef bint is_overlapped(Iterator* it, int out) noexcept:
     cdef int k
     cdef bint overlapped = False
     for k in range(it.count):
+        if it.loop.borrowed and k < it.nin and is_read_ahead(it, k, out):
+            continue
         if not it.nin <= k < it.nin + it.nout and must_copy(it, &it.operands[k], &it.operands[out]):
             it.operands[k].collides = True
             if k < it.nin and it.operands[k].small:
@@ -229,6 +231,24 @@ cdef bint is_overlapped(Iterator* it, int out) noexcept:
             else:
                 overlapped = True
     return overlapped
+
+
+cdef bint is_read_ahead(Iterator* it, int k, int out) noexcept:
+    """Whether NumPy lets its loop write over what it has just read, nditer aside: operands of one dimension
+    and length, and the output nowhere ahead of the input. Then a borrowed loop sees them overlap, by which
+    some choose their code, and so the sign of fmax(0.0, -0.0)."""
+    cdef Operand* source = &it.operands[k]
+    cdef Operand* target = &it.operands[out]
+    cdef int i
+    if it.masked or it.nout > 1 or it.size < 2:
+        return False
+    for i in range(it.nin + it.nout):
+        if it.operands[i].buffered or it.operands[i].ndim != 1 or it.operands[i].shape[0] != it.size:
+            return False
+    cdef npy_intp step = source.own_strides[0], target_step = target.own_strides[0]
+    if step > 0:
+        return step >= target_step and source.data >= target.data
+    return step < 0 and step <= target_step and source.data <= target.data
 
 
 cdef void mark_small_inputs(Iterator* it, Arguments* arguments) noexcept:
