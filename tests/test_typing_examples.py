@@ -21,7 +21,7 @@ def sums() -> npt.NDArray[Any]:
 def others() -> npt.NDArray[Any]:
     x = np.arange(4.0)
     double = tensoriter.Op.from_ufunc(np.frompyfunc(lambda value: 2 * value, 1, 1), unsupported="numpy")
-    fraction, whole = tensoriter.modf(double(x))
+    fraction, whole = tensoriter.modf(double(x).astype(np.float64))
     return tensoriter.negative(fraction, out=whole)
 
 
