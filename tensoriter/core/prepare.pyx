@@ -4,7 +4,7 @@ Casts what is cast before the loop, lets outputs that inputs overlap be computed
 results, and arranges the dimensions.
 """
 from tensoriter.core.array_api cimport (
-    _import_array, _import_umath, has_metadata, is_native, NPY_KEEPORDER, npy_intp, NPY_MAXDIMS, NPY_ORDER,
+    _import_array, _import_umath, has_metadata, is_native, NPY_CORDER, NPY_FORTRANORDER, NPY_KEEPORDER, npy_intp, NPY_MAXDIMS, NPY_ORDER,
     Py_DECREF, Py_INCREF, PyArray_CastToType, PyArray_CopyInto, PyArray_Descr, PyArray_DESCR,
     PyArray_DescrNewByteorder, PyArray_NewCopy, PyArray_NewFromDescr, PyArray_NewLikeArray, PyArray_Type,
     PyArrayObject,
@@ -37,11 +37,30 @@ cdef int prepare(Iterator* it, Arguments* arguments) except -1:
     if arguments.order != NPY_KEEPORDER:
         order_dimensions(it)    # the order asked for is the result's; the walk's is still free
     coalesce(it)
-    if it.ndim == 0:
-        # As in NumPy, a single result has its size for a step: some of its loops compute otherwise for 0.
-        for k in range(it.nin, it.nin + it.nout):
-            it.operands[k].steps[0] = element_size[it.operands[k].element]
+    if it.size == 1 and it.nout == 1 and not it.masked:
+        set_single_steps(it, arguments.order)
     return 0
+
+
+cdef void set_single_steps(Iterator* it, NPY_ORDER order) noexcept:
+    """Gives a single element the steps that NumPy gives it, since some of its loops compute otherwise for
+    step 0: that is nditer's, which operands of one number of dimensions do not come to, nor in place."""
+    cdef int k
+    cdef Operand* operand
+    if it.ndim > 1 and (order == NPY_CORDER or order == NPY_FORTRANORDER):
+        return
+    for k in range(it.nin + 1):
+        operand = &it.operands[k]
+        if k < it.nin and operand.data == it.operands[it.nin].data:
+            return
+        if operand.buffered or (operand.ndim != it.ndim and (operand.ndim > 0 or k == it.nin)):
+            return
+    for k in range(it.nin + 1):
+        operand = &it.operands[k]
+        if operand.ndim == 1:
+            operand.steps[0] = operand.own_strides[0]
+        elif operand.ndim > 1 or k == it.nin:
+            operand.steps[0] = element_size[operand.element]
 
 
 cdef int redirect_output(Iterator* it, int k) except -1:
