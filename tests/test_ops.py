@@ -130,6 +130,20 @@ class TestEveryDtype:
         for order in "KCFA":
             compare(op, ufunc, *(a.T for a in x), order=order)
 
+    @pytest.mark.parametrize("name", ["square", "multiply", "exp", "sin", "arctan2", "power", "absolute"])
+    def test_single_elements(self, name):
+        """NumPy's loops of complex numbers round otherwise where a step is 0."""
+        op, ufunc = getattr(tensoriter, name), getattr(np, name)
+        generator = np.random.default_rng(1)
+        for dtype in "Dd":
+            for shape in ((), (1,), (1, 1)):
+                for keywords in ({}, {"order": "F"}, {"out": np.zeros((1, 1), "D")}, {"dtype": "D"}):
+                    for _ in range(5):
+                        args = [generator.uniform(-400, 400, shape + (2,)).view("D")[..., 0].astype(dtype)
+                                if dtype == "D" else generator.uniform(0, 400, shape) for _ in range(ufunc.nin)]
+                        compare(op, ufunc, *args, errstate={"all": "ignore"}, **keywords)
+                        compare(op, ufunc, *args[:-1], args[-1][None], errstate={"all": "ignore"})
+
     def test_metadata_is_the_first_operands(self):
         dtype = np.dtype("d", metadata={"unit": "m"})
         x = np.ones(3, dtype)

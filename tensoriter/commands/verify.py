@@ -20,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `tensoriter verify`."""
     parser.add_argument("--seconds", type=float, default=60.0, help="how long (default 60)")
     parser.add_argument(
-        "--op", action="append", metavar="NAME", choices=op_names(), help="only this op (may be repeated)"
+        "--op", action="append", metavar="NAME", choices=[*op_names(), "all"],
+        help="the op to compare, or all (default add; may be repeated)",
     )
     parser.add_argument("--seed", type=natural, help="repeat the cases of this seed")
     parser.add_argument("--cases", type=positive, help="run this many cases, however long it takes")
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
             seed,
             cases=arguments.cases,
             case=arguments.case,
-            ops=arguments.op,
+            ops=op_names() if "all" in (arguments.op or ()) else arguments.op or ("add",),
             on_progress=lambda r: show_now_and_then(show, r, bool(arguments.cases)),
         )
     print_report(report)

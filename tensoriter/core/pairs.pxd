@@ -44,7 +44,9 @@ cdef inline bint pair_set_up(Iterator* it, LoopTableState* table, PyArrayObject*
         set_line(it, element_size[output])
         fortran[0] = False
         return True
-    return broadcast_pair(it) and arrange_pair(it, element_size[output], fortran)
+    if not broadcast_pair(it) or (it.size == 1 and it.loop.borrowed):   # see set_single_steps in prepare.pyx
+        return False
+    return arrange_pair(it, element_size[output], fortran)
 
 
 cdef inline bint is_line(Operand* a, Operand* b) noexcept nogil:

@@ -4,7 +4,7 @@ Casts what is cast before the loop, lets outputs that inputs overlap be computed
 results, and arranges the dimensions.
 """
 from tensoriter.core.array_api cimport (
-    _import_array, _import_umath, has_metadata, is_native, NPY_KEEPORDER, npy_intp, NPY_MAXDIMS, NPY_ORDER,
+    _import_array, _import_umath, has_metadata, is_native, NPY_CORDER, NPY_FORTRANORDER, NPY_KEEPORDER, npy_intp, NPY_MAXDIMS, NPY_ORDER,
     Py_DECREF, Py_INCREF, PyArray_CastToType, PyArray_CopyInto, PyArray_Descr, PyArray_DESCR,
     PyArray_DescrNewByteorder, PyArray_NewCopy, PyArray_NewFromDescr, PyArray_NewLikeArray, PyArray_Type,
     PyArrayObject,
@@ -38,39 +38,31 @@ cdef int prepare(Iterator* it, Arguments* arguments) except -1:
     if arguments.order != NPY_KEEPORDER:
         order_dimensions(it)    # the order asked for is the result's; the walk's is still free
     coalesce(it)
-    if it.size == 1 and it.loop.borrowed:
-        single_steps(it, arguments.order)
+    if it.size == 1 and it.nout == 1 and not it.masked:
+        set_single_steps(it, arguments.order)
     plan_tiles(it)
     return 0
 
 
-cdef void single_steps(Iterator* it, NPY_ORDER order) noexcept:
-    """The steps of a single element, which are never taken, but by which some of NumPy's loops choose their
-    code, and so a last bit or a sign: complex multiplication, fmax(0.0, -0.0). From nditer they are 0; in
-    calls that NumPy makes without it they are the arrays' own."""
+cdef void set_single_steps(Iterator* it, NPY_ORDER order) noexcept:
+    """Gives a single element the steps that NumPy gives it, since some of its loops compute otherwise for
+    step 0: that is nditer's, which operands of one number of dimensions do not come to, nor in place."""
     cdef int k
-    cdef bint fortran
     cdef Operand* operand
-    if not all_in_order(it, order, &fortran):
+    if it.ndim > 1 and (order == NPY_CORDER or order == NPY_FORTRANORDER):
         return
-    for k in range(it.nin, it.nin + it.nout):
-        if it.operands[k].collides or shares_place(it, k):
-            return
-    for k in range(it.count):
+    for k in range(it.nin + 1):
         operand = &it.operands[k]
-        if operand.ndim == 0 and k < it.nin:
-            continue
-        operand.steps[0] = element_size[operand.element]
+        if k < it.nin and operand.data == it.operands[it.nin].data:
+            return
+        if operand.buffered or (operand.ndim != it.ndim and (operand.ndim > 0 or k == it.nin)):
+            return
+    for k in range(it.nin + 1):
+        operand = &it.operands[k]
         if operand.ndim == 1:
             operand.steps[0] = operand.own_strides[0]
-
-
-cdef bint shares_place(Iterator* it, int out) noexcept:
-    cdef int k
-    for k in range(it.nin):
-        if it.operands[k].data == it.operands[out].data:
-            return True
-    return False
+        elif operand.ndim > 1 or k == it.nin:
+            operand.steps[0] = element_size[operand.element]
 
 
 cdef int redirect_output(Iterator* it, int k) except -1:

@@ -277,8 +277,8 @@ cdef inline bint accepts_output(Short* way, int nin, PyArrayObject* out) noexcep
     way.pointers[nin] = PyArray_BYTES(out)
     for k in range(nin):
         apart = way.pointers[nin] - way.pointers[k]
-        if apart == 0 and way.steps[k] == way.steps[nin]:
-            continue
+        if apart == 0 and way.steps[k] == way.steps[nin] and (way.size > 1 or not way.loop.borrowed):
+            continue    # of a single element see set_single_steps in prepare.pyx
         # One element of way.loop.steps[k] bytes where the operand stays.
         if (apart + way.size * way.steps[nin] > 0
                 and apart < (way.size * way.steps[k] if way.steps[k] != 0 else way.loop.steps[k])):
