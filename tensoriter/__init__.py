@@ -10,7 +10,9 @@ from tensoriter.core.iterator import TensorIterator
 from tensoriter.core.op import Op
 from tensoriter.core.paths import force_path
 from tensoriter.explain import Explanation, explain, info
+from tensoriter.operators import operators
 from tensoriter.ops import add
 
 __version__ = "0.1.0"
-__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "free_list", "info"]
+__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "free_list", "info",
+           "operators"]

@@ -5,7 +5,8 @@ import numpy as np
 import numpy.typing as npt
 
 __version__: str
-__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "free_list", "info"]
+__all__ = ["Explanation", "Op", "TensorIterator", "add", "explain", "force_path", "free_list", "info",
+           "operators"]
 
 _Path = Literal["contiguous", "strided", "numpy"]
 _Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
@@ -189,6 +190,23 @@ class force_path:
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
+
+@final
+class _Operators:
+    def __call__(self) -> _Operators: ...
+    def __enter__(self) -> _Operators: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+    def enable(self) -> None: ...
+    def disable(self) -> None: ...
+    @property
+    def enabled(self) -> bool: ...
+
+operators: _Operators
 
 class _Info(TypedDict):
     tensoriter: str
