@@ -1,7 +1,8 @@
 """A pytest plugin: NumPy's test files see tensoriter's ops where NumPy's ufuncs stood.
 
-It is given to pytest as `-p replace_ops`, with three options of its own:
-    --replace-ops   without it the same files run on NumPy alone
+It is given to pytest as `-p replace_ops`, with four options of its own:
+    --replace-ops   without it the same files run on NumPy's ufuncs
+    --operators     ndarray's operators are tensoriter's
     --report FILE   where the report goes
     --only FILE     run the tests named in this file, one a line; still collect all of them
 
@@ -147,6 +148,7 @@ class Only:
 def pytest_addoption(parser):
     group = parser.getgroup("replace_ops")
     group.addoption("--replace-ops", action="store_true")
+    group.addoption("--operators", action="store_true")
     group.addoption("--report", type=Path, required=True)
     group.addoption("--only", type=Path)
 
@@ -154,6 +156,10 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     # Test modules are imported after this, so `from numpy import add` in one of them is replaced.
     replaced = replace_all() if config.option.replace_ops else {}
+    if config.option.operators:
+        import tensoriter
+
+        tensoriter.operators.enable()
     config.pluginmanager.register(Report(config.option.report, replaced))
     if config.option.only:
         config.pluginmanager.register(Only(config.option.only))
