@@ -8,6 +8,7 @@ It is given to pytest as `-p replace_ops`, with four options of its own:
 
 The report is a JSON object:
     replaced   by name of op, the places where it stands now
+    operators  whether ndarray's operators were tensoriter's at the end
     collected  every test that pytest found
     outcomes   for each test that ran, its outcome and the message of its failure or skip
 A test is named as in known_failures.txt: 'test_ufunc.py::TestUfunc::test_sum'.
@@ -128,7 +129,9 @@ class Report:
         self.outcomes[test] = min(seen, key=lambda one: WORST_FIRST.index(one[0]))
 
     def pytest_sessionfinish(self):
-        found = {"replaced": self.replaced, "collected": self.collected, "outcomes": self.outcomes}
+        import tensoriter
+
+        found = {"replaced": self.replaced, "operators": tensoriter.operators.enabled, "collected": self.collected, "outcomes": self.outcomes}
         self.path.write_text(json.dumps(found, indent=1))
 
 
