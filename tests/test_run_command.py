@@ -48,7 +48,9 @@ def test_operators_are_on(script):
     assert run(script(text)).stdout == "True [2.0, 2.0]\n"
 
 
-@pytest.mark.parametrize("arguments", [(), ("a", "b c"), ("--flag", "-m", "--help"), ("-x", "--", "y")], ids=str)
+@pytest.mark.parametrize("arguments", [
+    (), ("a", "b c"), ("--flag", "-m", "--help"), ("-x", "--", "y"),
+], ids=str)  # fmt: skip
 def test_a_script_sees_what_python_shows_it(script, arguments):
     assert same(script(SHOW), *arguments).returncode == 0
 
@@ -71,7 +73,8 @@ def test_a_folder_with_a_main(script, tmp_path):
 
 @pytest.mark.parametrize("ending", [
     "raise SystemExit", "raise SystemExit(3)", "raise SystemExit('a message')", "import sys; sys.exit(0)",
-    "1 / 0", "def f():\n    raise KeyError('x')\nf()", "this is no Python", "raise Exception('a') from ValueError()",
+    "1 / 0", "def f():\n    raise KeyError('x')\nf()", "this is no Python",
+    "raise Exception('a') from ValueError()",
 ])  # fmt: skip
 def test_endings(script, ending):
     same(script("print('begun')\n" + ending + "\n"))

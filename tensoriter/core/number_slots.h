@@ -81,7 +81,8 @@ static inline PyObject *call(int number, PyObject *const *args, size_t count)
     return (*callees[number].entry)(callees[number].op, args, count, NULL);
 }
 
-/* Not inlined, so that the slots have no frame and jump: to these, and to NumPy's functions (see elides). */
+/* Not inlined, so that the slots have no frame and jump: to these, and to NumPy's functions (see
+   elides). */
 NPY_NOINLINE PyObject *call_unary(PyObject *x, int number)
 {
     return call(number, (PyObject *[]){x}, 1);
@@ -136,7 +137,7 @@ static inline int is_numeric(PyObject *array)
 
 /* ---------------------------------------------------------------- large temporaries */
 
-/* From here on, in bytes, NumPy looks whether an operand is a temporary (NPY_MIN_ELIDE_BYTES, temp_elide.c). */
+/* From here on, in bytes, NumPy looks for temporaries (NPY_MIN_ELIDE_BYTES in temp_elide.c). */
 enum { LARGE_TEMPORARY = 256 * 1024 };
 
 /* The operand of an expression that nobody else has, in a + b + c the sum a + b. */
@@ -149,9 +150,9 @@ static inline int may_be_temporary(PyObject *x)
 #endif
 }
 
-/* Whether NumPy may compute in the place of x: one large array less to walk through, a gain of up to 1.5 times
-   at 8 MB. It makes sure of it by looking up the C stack for the interpreter, which therefore must not have
-   a frame of ours in between: NumPy's function is jumped to. */
+/* Whether NumPy may compute in the place of x: one large array less to walk through, a gain of up to 1.5
+   times at 8 MB. It makes sure of it by looking up the C stack for the interpreter, which therefore must not
+   have a frame of ours in between: NumPy's function is jumped to. */
 static inline int elides(PyObject *x, PyObject *other)
 {
     PyArrayObject *array = (PyArrayObject *)x;
@@ -170,7 +171,8 @@ static richcmpfunc original_compare;
 
 /* NumPy asks of each call of its slot whether x2's type has that very function: then x2 cannot be deferred
    to (BINOP_IS_FORWARD in binop_override.h). Of a type that inherited ours instead it would get the answer
-   wrong; what it does when it is right is to call the ufunc. (ndarray.__add__ called by name is beyond reach.) */
+   wrong; what it does when it is right is to call the ufunc. (ndarray.__add__ called by name is out
+   of reach.) */
 #define HAS_OURS(x2, slot, ours)                                                                   \
     (!is_array(x2) && Py_TYPE(x2)->tp_as_number != NULL &&                                         \
      Py_TYPE(x2)->tp_as_number->slot == ours)
@@ -297,13 +299,14 @@ static inline void replace(void *slot, const void *expected, const void *functio
 
 static inline void replace_slots(int on)
 {
-    const richcmpfunc ours = slot_compare;
+    const richcmpfunc our_compare = slot_compare;
     for (size_t k = 0; k < sizeof(places) / sizeof(places[0]); k++) {
         char *slot = (char *)PyArray_Type.tp_as_number + places[k].offset;
-        const char *numpys = (char *)&original + places[k].offset;
-        replace(slot, on ? numpys : (const char *)&places[k].ours, on ? (const char *)&places[k].ours : numpys);
+        const void *numpys = (char *)&original + places[k].offset, *ours = &places[k].ours;
+        replace(slot, on ? numpys : ours, on ? ours : numpys);
     }
-    replace(&PyArray_Type.tp_richcompare, on ? &original_compare : &ours, on ? &ours : &original_compare);
+    replace(&PyArray_Type.tp_richcompare, on ? &original_compare : &our_compare,
+            on ? &our_compare : &original_compare);
 }
 
 /* Puts our functions into the slots. */

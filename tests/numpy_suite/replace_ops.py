@@ -131,7 +131,8 @@ class Report:
     def pytest_sessionfinish(self):
         import tensoriter
 
-        found = {"replaced": self.replaced, "operators": tensoriter.operators.enabled, "collected": self.collected, "outcomes": self.outcomes}
+        found = {"replaced": self.replaced, "operators": tensoriter.operators.enabled,
+                 "collected": self.collected, "outcomes": self.outcomes}
         self.path.write_text(json.dumps(found, indent=1))
 
 
