@@ -177,8 +177,11 @@ static richcmpfunc original_compare;
     (!is_array(x2) && Py_TYPE(x2)->tp_as_number != NULL &&                                         \
      Py_TYPE(x2)->tp_as_number->slot == ours)
 
+/* Two arrays that are no temporaries are seen at once; the rest stands in a function of its own, so that they
+   do not pay for its registers. */
 #define DEFINE_FORWARD(op, slot, elided)                                                           \
-    static PyObject *slot_##op(PyObject *x1, PyObject *x2)                                         \
+    static PyObject *slot_##op(PyObject *x1, PyObject *x2);                                        \
+    NPY_NOINLINE PyObject *other_##op(PyObject *x1, PyObject *x2)                                  \
     {                                                                                              \
         if (is_ours(x1, x2)) {                                                                     \
             if ((elided == NEITHER || !elides(x1, x2)) && (elided != EITHER || !elides(x2, x1))) { \
@@ -189,6 +192,13 @@ static richcmpfunc original_compare;
             return call_binary(x1, x2, op_##op);                                                   \
         }                                                                                          \
         return original.nb_##slot(x1, x2);                                                         \
+    }                                                                                              \
+    static PyObject *slot_##op(PyObject *x1, PyObject *x2)                                         \
+    {                                                                                              \
+        if (is_array(x1) && is_array(x2) && Py_REFCNT(x1) > 1 && Py_REFCNT(x2) > 1) {              \
+            return call_binary(x1, x2, op_##op);                                                   \
+        }                                                                                          \
+        return other_##op(x1, x2);                                                                 \
     }
 
 #define DEFINE_IN_PLACE(op, slot, elided)                                                          \
