@@ -8,7 +8,7 @@ import numpy.typing as npt
 __version__: str
 __all__ = [
     "Explanation", "Op", "TensorIterator", "explain", "force_path", "free_list", "info", "num_threads",
-    "set_num_threads", "threads",
+    "operators", "set_num_threads", "threads",
     "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
     "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_count", "bitwise_invert",
     "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "cbrt", "ceil",
@@ -325,6 +325,23 @@ class force_path:
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
+
+@final
+class _Operators:
+    def __call__(self) -> _Operators: ...
+    def __enter__(self) -> _Operators: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+    def enable(self) -> None: ...
+    def disable(self) -> None: ...
+    @property
+    def enabled(self) -> bool: ...
+
+operators: _Operators
 
 class _Info(TypedDict):
     tensoriter: str

@@ -16,6 +16,7 @@ import pytest
 
 SUITE = Path(__file__).with_name("numpy_suite")
 NUMPY = Path(np.__file__).parent
+TESTS = NUMPY / "_core" / "tests"
 FILES = ("test_ufunc", "test_umath", "test_nep50_promotions", "test_mem_overlap", "test_half",
          "test_umath_complex", "test_overrides", "test_multiarray", "test_scalarmath")
 
@@ -25,8 +26,8 @@ LEFT_OUT = ("test_may_share_memory_easy_fuzz", "test_may_share_memory_harder_fuz
             "test_diophantine_fuzz", "test_count_nonzero_all")
 
 
-def run_numpy_suite(folder: Path, name: str, *options: str) -> dict:
-    """Run FILES under the plugin in a new process and return the plugin's report."""
+def run_numpy_suite(folder: Path, name: str, paths: list[Path], *options: str) -> dict:
+    """Run these files under the plugin in a new process and return the plugin's report."""
     report = folder / f"{name}.json"
     # No plugins but ours, no options of the outer run, the same test ids in both runs, and no
     # tests that fill the memory (NumPy skips those that need more than it is told there is: three
@@ -38,8 +39,8 @@ def run_numpy_suite(folder: Path, name: str, *options: str) -> dict:
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "replace_ops", "-c", SUITE / "suite.ini",
          "--rootdir", NUMPY, "--report", report, "-k", f"not ({' or '.join(LEFT_OUT)})", *options,
-         *(NUMPY / "_core" / "tests" / f"{file}.py" for file in FILES)],
-        cwd=folder, env=environment, capture_output=True, text=True, timeout=1200)
+         *paths],
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=7200)
     # 0: all passed; 1: some failed; 5: none was to be run. A crash has another code.
     assert run.returncode in (0, 1, 5), run.stdout[-5000:] + run.stderr[-5000:]
     return json.loads(report.read_text())
@@ -61,15 +62,19 @@ def differences(replaced: dict, numpy: dict) -> dict[str, str]:
     return changed | dict.fromkeys(vanished, "not collected")
 
 
-@pytest.fixture(scope="module")
-def reports(tmp_path_factory) -> tuple[dict, dict]:
-    """The report with our ops, and that of NumPy alone on what did not pass with ours."""
-    folder = tmp_path_factory.mktemp("numpy_suite")
-    replaced = run_numpy_suite(folder, "replaced", "--replace-ops")
+def run_and_repeat(folder: Path, paths: list[Path], option: str) -> tuple[dict, dict]:
+    """The report with that option, and that of NumPy alone on what did not pass with it."""
+    replaced = run_numpy_suite(folder, "replaced", paths, option)
     again = [test for test, (outcome, _) in replaced["outcomes"].items() if outcome != "passed"]
     only = folder / "only.txt"
     only.write_text("\n".join(again))
-    return replaced, run_numpy_suite(folder, "numpy", "--only", str(only))
+    return replaced, run_numpy_suite(folder, "numpy", paths, "--only", str(only))
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory) -> tuple[dict, dict]:
+    folder = tmp_path_factory.mktemp("numpy_suite")
+    return run_and_repeat(folder, [TESTS / f"{file}.py" for file in FILES], "--replace-ops")
 
 
 def test_ops_stand_where_ufuncs_stood(reports):

@@ -404,7 +404,7 @@ cdef inline void run_pair(Iterator* it) noexcept nogil:
         return
     for k in range(3):
         pointers[k] = it.operands[k].data
-        steps[k] = it.operands[k].steps[0] if it.size > 1 else 0
+        steps[k] = it.operands[k].steps[0]
     it.loop.function(pointers, &it.size, steps, it.loop.data)
 
 
@@ -418,19 +418,9 @@ cdef object call_short(PyObject* self, PyObject* const* args, size_t count, PyOb
     return run_short(self, &way, 2, out)
 
 
-cdef void take_no_steps(Short* way, int nin) noexcept:
-    """A single element in place has no steps in NumPy: see single_steps in prepare."""
-    cdef int k
-    for k in range(nin):
-        if way.pointers[k] == way.pointers[nin]:
-            way.steps[0] = way.steps[1] = way.steps[nin] = 0
-
-
 cdef inline object run_short(PyObject* self, Short* way, int nin, PyObject* out):
     if out is NULL:
         return short_result(self, way, nin)
-    if way.loop.borrowed and way.size == 1:
-        take_no_steps(way, nin)
     if run_raises(self, way.loop, way.pointers, way.size, way.steps):
         return steal(NULL)
     return <object>out

@@ -1,12 +1,14 @@
 """A pytest plugin: NumPy's test files see tensoriter's ops where NumPy's ufuncs stood.
 
-It is given to pytest as `-p replace_ops`, with three options of its own:
-    --replace-ops   without it the same files run on NumPy alone
+It is given to pytest as `-p replace_ops`, with four options of its own:
+    --replace-ops   without it the same files run on NumPy's ufuncs
+    --operators     ndarray's operators are tensoriter's
     --report FILE   where the report goes
     --only FILE     run the tests named in this file, one a line; still collect all of them
 
 The report is a JSON object:
     replaced   by name of op, the places where it stands now
+    operators  whether ndarray's operators were tensoriter's at the end
     collected  every test that pytest found
     outcomes   for each test that ran, its outcome and the message of its failure or skip
 A test is named as in known_failures.txt: 'test_ufunc.py::TestUfunc::test_sum'.
@@ -127,7 +129,10 @@ class Report:
         self.outcomes[test] = min(seen, key=lambda one: WORST_FIRST.index(one[0]))
 
     def pytest_sessionfinish(self):
-        found = {"replaced": self.replaced, "collected": self.collected, "outcomes": self.outcomes}
+        import tensoriter
+
+        found = {"replaced": self.replaced, "operators": tensoriter.operators.enabled,
+                 "collected": self.collected, "outcomes": self.outcomes}
         self.path.write_text(json.dumps(found, indent=1))
 
 
@@ -147,6 +152,7 @@ class Only:
 def pytest_addoption(parser):
     group = parser.getgroup("replace_ops")
     group.addoption("--replace-ops", action="store_true")
+    group.addoption("--operators", action="store_true")
     group.addoption("--report", type=Path, required=True)
     group.addoption("--only", type=Path)
 
@@ -154,6 +160,10 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     # Test modules are imported after this, so `from numpy import add` in one of them is replaced.
     replaced = replace_all() if config.option.replace_ops else {}
+    if config.option.operators:
+        import tensoriter
+
+        tensoriter.operators.enable()
     config.pluginmanager.register(Report(config.option.report, replaced))
     if config.option.only:
         config.pluginmanager.register(Only(config.option.only))
