@@ -21,8 +21,9 @@ def sums() -> npt.NDArray[Any]:
 def others() -> npt.NDArray[Any]:
     x = np.arange(4.0)
     double = tensoriter.Op.from_ufunc(np.frompyfunc(lambda value: 2 * value, 1, 1), unsupported="numpy")
-    fraction, whole = tensoriter.modf(double(x))
-    return tensoriter.negative(fraction, out=whole)
+    fraction, whole = tensoriter.modf(double(x).astype(float))
+    result: npt.NDArray[Any] = tensoriter.negative(fraction, out=whole)
+    return result
 
 
 def looks() -> str:
