@@ -4,7 +4,8 @@ Casts what is cast before the loop, lets outputs that inputs overlap be computed
 results, and arranges the dimensions.
 """
 from tensoriter.core.array_api cimport (
-    _import_array, _import_umath, has_metadata, is_native, NPY_CORDER, NPY_FORTRANORDER, NPY_KEEPORDER, npy_intp, NPY_MAXDIMS, NPY_ORDER,
+    _import_array, _import_umath, has_metadata, is_native, NPY_CORDER, NPY_FORTRANORDER,
+    NPY_KEEPORDER, npy_intp, NPY_MAXDIMS, NPY_ORDER,
     Py_DECREF, Py_INCREF, PyArray_CastToType, PyArray_CopyInto, PyArray_Descr, PyArray_DESCR,
     PyArray_DescrNewByteorder, PyArray_NewCopy, PyArray_NewFromDescr, PyArray_NewLikeArray, PyArray_Type,
     PyArrayObject,

@@ -8,7 +8,8 @@ from cpython.object cimport PyObject, PyTypeObject
 from tensoriter.core.arguments cimport OUT_KEYWORD
 from tensoriter.core.array_api cimport (
     flags_of, is_native, is_plain_array, NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS,
-    NPY_ARRAY_WRITEABLE, NPY_DOUBLE, npy_intp, NPY_LONG, Py_TYPE, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS,
+    NPY_ARRAY_WRITEABLE, NPY_DOUBLE, npy_intp, NPY_LONG, Py_TYPE, PyArray_BYTES, PyArray_Descr,
+    PyArray_DESCR, PyArray_DIMS,
     PyArray_NDIM, PyArrayObject, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongLongAndOverflow,
     PyLong_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE,
 )
