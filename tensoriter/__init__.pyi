@@ -1,6 +1,6 @@
 from collections.abc import Mapping
 from types import EllipsisType, TracebackType
-from typing import Any, Literal, Protocol, SupportsIndex, TypedDict, final, overload
+from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, TypedDict, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -293,8 +293,7 @@ class TensorIterator:
     @property
     def threads(self) -> int: ...
 
-@final
-class Explanation:
+class Explanation(NamedTuple):
     path: _Path
     reason: str
     loop: str
@@ -303,7 +302,7 @@ class Explanation:
     shape: tuple[int, ...] | None
     cast: tuple[str, ...]
     copied: tuple[str, ...]
-    walk: tuple[str, ...] = ...
+    walk: tuple[str, ...]
 
 def explain(
     *operands: npt.ArrayLike | None,

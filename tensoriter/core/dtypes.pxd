@@ -12,6 +12,7 @@ cdef extern from "elements.h":
     const unsigned char element_unit[]
     bint is_integer_element(int element) noexcept nogil
     bint is_signed_element(int element) noexcept nogil
+    bint is_complex_element(int element) noexcept nogil
     bint is_extended_element(int element) noexcept nogil
     bint integer_fits(long long value, int element) noexcept nogil
 

@@ -53,6 +53,11 @@ static inline int is_signed_element(int element)
 }
 
 /* On x86 long double sets the floating-point flags of another unit. */
+static inline int is_complex_element(int element)
+{
+    return element >= COMPLEX64;
+}
+
 static inline int is_extended_element(int element)
 {
     return element == LONGDOUBLE || element == CLONGDOUBLE;

@@ -28,12 +28,14 @@ from tensoriter.core.prepare cimport clear, prepare, result_dtype, write_back
 from tensoriter.core.short_ways cimport dtype_of_result, new_scalar, Short, short_way
 from tensoriter.core.tiles cimport plan_tiles
 
-from tensoriter.core.reasons import refusal, why_not
+from tensoriter.core.borrowing import why_not
 
 _import_array()
 _import_umath()
 
 cdef object UFUNC = np.ufunc
+cdef frozenset COMPARISONS = frozenset(
+    {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
 
 
 # ---------------------------------------------------------------- the class
@@ -455,6 +457,11 @@ cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* k
         return call_scaled(op, &it, &arguments, understood)
     if understood and not is_forced("numpy") and set_up(&it, &arguments, op):
         return run(op, &it, &arguments, it.loop.data)
+    if kwnames is not NULL and op.ufunc in COMPARISONS and "where" in <tuple><object>kwnames:
+        from tensoriter.core.masked_comparison import compare
+        given = PyVectorcall_NARGS(count)
+        values = [<object>args[k] for k in range(given + len(<tuple><object>kwnames))]
+        return compare(op.ufunc, tuple(values[:given]), dict(zip(<tuple><object>kwnames, values[given:])))
     return PyObject_Vectorcall(<PyObject*>op.ufunc, args, count, kwnames)
 
 
@@ -519,6 +526,7 @@ cdef object call_scaled(Op op, Iterator* it, Arguments* arguments, bint understo
                 converted.append(value)     # keeps it alive
                 arguments.inputs[k] = <PyObject*>value
     if not understood or not set_up(it, arguments, op.scaled):
+        from tensoriter.core.reasons import refusal
         raise refusal(arguments.reason, arguments.reason_operand)
     set_alpha(<object>arguments.alpha, it.loop.types[it.nin], alpha)
     return run(op, it, arguments, alpha)
