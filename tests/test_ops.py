@@ -186,6 +186,32 @@ class TestLoopsThatRaise:
                     compare(op, ufunc, *[x[3], x[3]][:ufunc.nin], errstate=errstate)
 
 
+class TestMaskedComparisons:
+    """With a Python int that the dtype cannot hold, where= ends NumPy 2.4's process: ours gives what it means."""
+
+    @pytest.mark.parametrize("name", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+    def test_out_of_range(self, name):
+        op, ufunc = getattr(tensoriter, name), getattr(np, name)
+        for code in "bBhHiIlL":
+            x = filled(9, code)
+            for value in (300, -1, 2**70, -(2**70), 10**30):
+                for masks in (np.arange(9) % 2 == 0, [True] * 9, np.array(False)):
+                    for args in ((x, value), (value, x)):
+                        expected = np.where(masks, ufunc(*args), True)
+                        assert (op(*args, out=np.ones(9, "?"), where=masks) == expected).all()
+                        assert (op(*args, np.ones(9, "?"), where=masks) == expected).all()
+                        assert (op(*args, out=(np.ones(9),), where=masks) == expected).all()
+
+    def test_errors_stay_numpys(self):
+        x = np.zeros(3, "b")
+        with pytest.raises(ValueError, match="broadcast"):
+            tensoriter.less(x, 300, where=np.array([True, False]), out=np.zeros(3, "?"))
+        with pytest.raises(TypeError):
+            tensoriter.less(x, 300, where=np.array([1, 0, 1]), out=np.zeros(3, "?"))
+        with pytest.raises(TypeError):
+            tensoriter.less(x, 300, where=True, nonsense=1)
+
+
 class TestExtrema:
     @pytest.mark.parametrize("name", ["maximum", "minimum"])
     def test_numpy_warns_of_a_third_argument(self, name):

@@ -27,6 +27,7 @@ cdef extern from "move.h":
 
 cdef enum:
     BLOCK_BYTES = 8192    # (4,096 and 16,384 are slower for casts: more starts, more of L1)
+    SMALLEST_BLOCK = BLOCK_BYTES // 32  # elements of any size
     # Elements: with fewer, what looking for a better walk costs (about 20 ns) is not won back.
     TILE_FROM = 1024
     # An innermost dimension shorter than this costs more in calls of the loop than in the loop, and
@@ -160,6 +161,10 @@ cdef void fit_blocks(Iterator* it) noexcept nogil:
     """Cuts the tile down to what a block takes."""
     cdef int k, widest = 1
     cdef npy_intp most
+    if it.size <= SMALLEST_BLOCK and not it.masked:
+        if it.dims_count > 1:
+            it.tile_rows = it.dims[1]
+        return
     for k in range(it.nin + it.nout):
         if it.operands[k].in_block:
             widest = max(widest, element_size[it.operands[k].element])
