@@ -72,3 +72,6 @@ cdef PyArray_Descr* dtype_of_code[27]
 cdef PyTypeObject* scalar_types_by_number[24]
 
 cdef int scalar_type_number(PyTypeObject* scalar_type) noexcept
+
+# Whether NumPy calls a loop for a single scalar without making arrays: from 2.4 on, once it has met the type.
+cdef bint SCALARS_HAVE_NO_STEPS

@@ -16,6 +16,8 @@ from tensoriter.core.loops.table cimport own_loop
 
 _import_array()
 
+cdef bint SCALARS_HAVE_NO_STEPS = tuple(map(int, np.__version__.split(".")[:2])) >= (2, 4)
+
 cdef tuple WEAK_TYPES = (int, float, complex)
 cdef dict TYPE_OF_CHARACTER = {np.dtype(c).char: np.dtype(c).num for c in "?bBhHiIlLqQefdgFDG"}
 cdef dict _CHARACTERS = {number: character for character, number in TYPE_OF_CHARACTER.items()}
