@@ -3,7 +3,7 @@
 #ifndef TENSORITER_ELEMENTS_H
 #define TENSORITER_ELEMENTS_H
 
-#include "loops.h"
+#include "loops/loops.h"
 
 /* Type numbers below this are NumPy's own; NPY_HALF is the highest of ours. */
 enum { TYPE_NUMBERS = 24 };
