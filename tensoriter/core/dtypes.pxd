@@ -30,6 +30,7 @@ cdef enum:
 cdef struct Loop:
     loop_function function
     void* data
+    loop_function checked       # notes overflow in the int at its data; NULL where there is none to note
     int types[MAX_OPERANDS]     # type numbers: inputs, then outputs
     npy_intp steps[MAX_OPERANDS]    # of contiguous operands: the types' sizes
     bint floating               # may raise floating-point flags

@@ -15,7 +15,8 @@ from tensoriter.core.array_api cimport (
     PyArrayObject, PyErr_Occurred, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal,
     vectorcallfunc,
 )
-from tensoriter.core.dtypes cimport dtype_of_code, Loop, LoopTable, LoopTableState, MAX_OPERANDS
+from tensoriter.core.checked cimport Check, check_after, check_before, is_checking
+from tensoriter.core.dtypes cimport dtype_of_code, is_integer_element, Loop, LoopTable, LoopTableState, MAX_OPERANDS
 from tensoriter.core.for_each cimport for_each
 from tensoriter.core.fpstatus cimport fp_clear, fp_raises, fp_report, fp_status
 from tensoriter.core.freelist cimport new_array
@@ -28,12 +29,16 @@ from tensoriter.core.prepare cimport clear, prepare, result_dtype, write_back
 from tensoriter.core.short_ways cimport dtype_of_result, new_scalar, Short, short_way
 from tensoriter.core.tiles cimport plan_tiles
 
+from tensoriter.core.checked import as_arrays
 from tensoriter.core.reasons import refusal, why_not
 
 _import_array()
 _import_umath()
 
 cdef object UFUNC = np.ufunc
+
+cdef enum:  # how a call is checked
+    UNCHECKED, IN_BLOCK, ASKED
 
 
 # ---------------------------------------------------------------- the class
@@ -60,6 +65,8 @@ cdef class Op(LoopTable):
         is_numpys = getattr(np, name, None) is ufunc
         if why_not(ufunc, MAX_OPERANDS - 1) == "":      # one place is the mask's
             self.add_loops(self.name if is_numpys else NULL, True)
+        for k in range(self.table.count):
+            self.checkable |= self.table.loops[k].checked is not NULL
         if alpha:
             self.scaled = LoopTable(ufunc)
             scaled_name = self.encoded_name + b"_scaled"
@@ -446,42 +453,62 @@ cdef inline object short_result(PyObject* self, Short* way, int nin):
 
 
 cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* kwnames):
+    return call_as(op, args, count, kwnames, IN_BLOCK if forcing != 0 and is_checking() else UNCHECKED)
+
+
+cdef object call_as(Op op, PyObject* const* args, size_t count, PyObject* kwnames, int checking):
+    """The general way, checked or not."""
     cdef Arguments arguments
     cdef Iterator it
     arguments.nin = op.table.nin
     arguments.nout = op.table.nout
     cdef bint understood = parse_arguments(&arguments, args, PyVectorcall_NARGS(count), kwnames)
+    if kwnames is not NULL and not understood and "checked" in <tuple><object>kwnames:
+        return call_asked(op, args, count, <tuple><object>kwnames)
     if kwnames is not NULL and names_alpha(kwnames):
-        return call_scaled(op, &it, &arguments, understood)
+        return call_scaled(op, &it, &arguments, understood, checking)
     if understood and not is_forced("numpy") and set_up(&it, &arguments, op):
+        if checking:
+            return run_checked(op, &it, &arguments)
         return run(op, &it, &arguments, it.loop.data)
+    if checking:
+        return call_refused(op, args, count, kwnames, &arguments, checking)
     return PyObject_Vectorcall(<PyObject*>op.ufunc, args, count, kwnames)
 
 
 cdef object run(Op op, Iterator* it, Arguments* arguments, void* data):
     """Everything after the decision."""
     try:
-        prepare(it, arguments)
-        if it.floating:
-            fp_clear(it.extended)
-        if it.size >= RELEASE_FROM:
-            with nogil:
-                for_each(it, data)
-        else:
-            for_each(it, data)
-        if it.loop.borrowed:
-            check_error()
-        if it.floating and not it.loop.silent:
-            status = fp_status(it.extended)
-            if status:
-                fp_report(status, op.name, it.extended)
-        if it.overlapping:
-            write_back(it)
-        if it.nout == 1:
-            return result_of(it, arguments, 0)
-        return tuple([result_of(it, arguments, k) for k in range(it.nout)])
+        compute(op, it, arguments, data)
+        return hand_over(it, arguments)
     finally:
         clear(it)
+
+
+cdef inline int compute(Op op, Iterator* it, Arguments* arguments, void* data) except -1:
+    prepare(it, arguments)
+    if it.floating:
+        fp_clear(it.extended)
+    if it.size >= RELEASE_FROM:
+        with nogil:
+            for_each(it, data)
+    else:
+        for_each(it, data)
+    if it.loop.borrowed:
+        check_error()
+    if it.floating and not it.loop.silent:
+        status = fp_status(it.extended)
+        if status:
+            fp_report(status, op.name, it.extended)
+    return 0
+
+
+cdef inline object hand_over(Iterator* it, Arguments* arguments):
+    if it.overlapping:
+        write_back(it)
+    if it.nout == 1:
+        return result_of(it, arguments, 0)
+    return tuple([result_of(it, arguments, k) for k in range(it.nout)])
 
 
 cdef inline int check_error() except? -1:
@@ -500,13 +527,61 @@ cdef object result_of(Iterator* it, Arguments* arguments, int k):
     return scalar
 
 
+# ---------------------------------------------------------------- checked integers
+
+cdef object run_checked(Op op, Iterator* it, Arguments* arguments):
+    """run, with nothing written unless all of it fits."""
+    cdef Check check
+    check_before(&check, it, arguments, op)
+    try:
+        compute(op, it, arguments, check.loop.data)
+        check_after(&check, it, arguments, op)
+        return hand_over(it, arguments)
+    finally:
+        clear(it)
+
+
+cdef object call_asked(Op op, PyObject* const* args, size_t count, tuple names):
+    """A call with checked=, which is taken out."""
+    cdef Py_ssize_t given = PyVectorcall_NARGS(count)
+    cdef list values = [<object>args[k] for k in range(given + len(names))]
+    checked = values.pop(given + names.index("checked"))
+    if type(checked) is not bool:
+        raise TypeError(f"checked= takes True or False, not {checked!r}")
+    if not op.checkable:
+        raise TypeError(f"{op.__name__}() got an unexpected keyword argument 'checked': nothing of it is checked")
+    return call_values(op, values, given, tuple([name for name in names if name != "checked"]),
+                       ASKED if checked else UNCHECKED)
+
+
+cdef object call_values(Op op, list values, Py_ssize_t given, tuple names, int checking):
+    cdef tuple kept = tuple(values)
+    return call_as(op, (<PyTupleObject*>kept).ob_item, <size_t>given, <PyObject*>names if names else NULL,
+                   checking)
+
+
+cdef object call_refused(Op op, PyObject* const* args, size_t count, PyObject* kwnames, Arguments* arguments,
+                         int checking):
+    """What the general set-up has refused of a checked call. Some of it can be checked once it is made
+    arrays of; the rest is NumPy's, which does not check, and may not be asked for."""
+    cdef Py_ssize_t given = PyVectorcall_NARGS(count)
+    cdef tuple names = <tuple><object>kwnames if kwnames is not NULL else ()
+    cdef list values = [<object>args[k] for k in range(given + len(names))]
+    if as_arrays(values, min(given, op.table.nin)):
+        return call_values(op, values, given, names, checking)
+    if checking == ASKED:
+        raise refusal(arguments.reason, arguments.reason_operand, f"{op.__name__} with checked=True", op.nin,
+                      op.nout)
+    return PyObject_Vectorcall(<PyObject*>op.ufunc, args, count, kwnames)
+
+
 # ---------------------------------------------------------------- x1 + alpha * x2
 
 cdef bint names_alpha(PyObject* kwnames):
     return "alpha" in <tuple><object>kwnames
 
 
-cdef object call_scaled(Op op, Iterator* it, Arguments* arguments, bint understood):
+cdef object call_scaled(Op op, Iterator* it, Arguments* arguments, bint understood, int checking):
     cdef long double alpha[2]
     if op.scaled is None:
         raise TypeError(f"{op.__name__}() got an unexpected keyword argument 'alpha'")
@@ -519,7 +594,9 @@ cdef object call_scaled(Op op, Iterator* it, Arguments* arguments, bint understo
                 converted.append(value)     # keeps it alive
                 arguments.inputs[k] = <PyObject*>value
     if not understood or not set_up(it, arguments, op.scaled):
-        raise refusal(arguments.reason, arguments.reason_operand)
+        raise refusal(arguments.reason, arguments.reason_operand, "add with alpha=", 2, 1)
+    if checking and is_integer_element(it.operands[it.nin].loop_element):
+        raise TypeError("x1 + alpha * x2 of integers cannot be checked: it takes multiply and add")
     set_alpha(<object>arguments.alpha, it.loop.types[it.nin], alpha)
     return run(op, it, arguments, alpha)
 
