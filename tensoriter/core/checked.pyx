@@ -4,6 +4,7 @@ A checked call goes through the iterator like any other, with two differences: i
 overflow (loops/checked.h), and a given output is computed elsewhere until all is known to fit, so that an
 error leaves it as it was. Which element is to blame is looked for only when there is one.
 """
+import warnings
 from contextvars import ContextVar
 
 import numpy as np
@@ -11,9 +12,11 @@ import numpy as np
 from cpython.object cimport PyObject
 
 from tensoriter.core cimport paths
+from tensoriter.core.arguments cimport Arguments, Reason
 from tensoriter.core.array_api cimport _import_array, npy_intp, PyArray_BYTES, PyArray_DESCR, PyArrayObject
 from tensoriter.core.dtypes cimport (
-    dtype_of_code, element_of, element_size, is_integer_element, is_signed_element, MAX_OPERANDS, WEAK_INT,
+    dtype_of_code, element_of, element_size, is_integer_element, is_signed_element, LoopTable, MAX_OPERANDS,
+    WEAK_INT,
 )
 from tensoriter.core.iterator cimport Operand
 from tensoriter.core.loops.table cimport BOOL, loop_function
@@ -84,6 +87,19 @@ class checked:
 cdef bint is_checking() except -1:
     """Whether calls in this context are checked."""
     return is_checked.get()
+
+
+cdef bint take_checked(dict keywords, LoopTable table) except -1:
+    """Takes checked= out of a call's keywords: whether that call is checked."""
+    if "checked" not in keywords:
+        return is_checking()
+    value = keywords.pop("checked")
+    if not table.checkable:
+        raise TypeError(f"{table.ufunc.__name__}() got an unexpected keyword argument 'checked': nothing that it"
+                        " computes is checked")
+    if type(value) is not bool:
+        raise TypeError(f"checked= takes True or False, not {value!r}")
+    return value
 
 
 cdef void watch(Check* check, Loop* loop) noexcept:
@@ -212,22 +228,30 @@ cdef object mask_of(Arguments* arguments):
     return True if arguments.where is NULL else <object>arguments.where
 
 
-# ---------------------------------------------------------------- operands that are no arrays yet
+# ---------------------------------------------------------------- calls that the set-up refuses
 
-def as_arrays(values, nin):
-    """Puts arrays in the place of lists and tuples among the first nin values, and NumPy scalars in that of
-    Python integers that only uint64 holds, beside a uint64; whether there was anything to do.
+def put_otherwise(operands, keywords, nin, reason):
+    """Changes a call that the general set-up does not take into one that means the same and may be taken;
+    False where there is nothing to change.
 
-    >>> values = [[1, 2], 3]
-    >>> as_arrays(values, 2), values
+    >>> operands = [[1, 2], 3]
+    >>> put_otherwise(operands, {}, 2, Reason.OPERAND_TYPE), operands
     (True, [array([1, 2]), 3])
     """
-    unsigned = any([getattr(value, "dtype", None) == np.uint64 for value in values[:nin]])
+    if reason == Reason.WHERE_WITHOUT_OUT:
+        warnings.warn("'where' used without 'out', expect uninitialized memory in output. If this is"
+                      " intentional, use out=None.", UserWarning, stacklevel=1)    # as NumPy does
+        keywords["out"] = None
+        return True
     changed = False
-    for k, value in enumerate(values[:nin]):
-        if type(value) in (list, tuple):
-            values[k] = np.asarray(value)
-        elif type(value) is int and unsigned and 2**63 <= value < 2**64:
-            values[k] = np.uint64(value)
-        changed |= values[k] is not value
+    unsigned = any([getattr(x, "dtype", None) == np.uint64 for x in operands[:nin]])
+    for k, x in enumerate(operands[:nin]):
+        if type(x) in (list, tuple):
+            operands[k] = np.asarray(x)
+        elif type(x) is int and unsigned and 2**63 <= x < 2**64:
+            operands[k] = np.uint64(x)      # which a Python integer beside a uint64 becomes
+        changed |= operands[k] is not x
+    if type(keywords.get("where")) in (list, tuple):
+        keywords["where"] = np.asarray(keywords["where"])
+        changed = True
     return changed

@@ -55,6 +55,7 @@ cdef struct LoopTableState:
 cdef class LoopTable:
     cdef LoopTableState table
     cdef readonly object ufunc
+    cdef readonly bint checkable    # integers can overflow in it, and loops of ours find out
     cdef dict resolved_many     # the same by the codes of three or more inputs
 
     cdef int add_loops(self, const char* own, bint borrowing) except -1

@@ -95,6 +95,7 @@ cdef class LoopTable:
             loop = &self.table.loops[self.table.count]
             if self.table.count < MOST_LOOPS and fill_loop(loop, ufunc, k, own, borrowing):
                 self.table.count += 1
+                self.checkable |= loop.checked is not NULL
         return 0
 
     cdef Loop* resolve(self, int* codes) except? NULL:

@@ -6,7 +6,6 @@ cdef class Op(LoopTable):
     cdef vectorcallfunc vectorcall
     cdef bytes encoded_name
     cdef const char* name       # of the bytes above
-    cdef bint checkable         # integers can overflow in it, and loops of ours find out
     cdef LoopTable scaled       # the loops of x1 + alpha * x2; None where the op has no alpha=
     cdef object __weakref__
     cdef dict __dict__

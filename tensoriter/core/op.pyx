@@ -7,16 +7,18 @@ import numpy as np
 
 from cpython.object cimport PyObject, PyObject_GenericSetAttr, PyTypeObject
 
+from tensoriter.core.alpha cimport set_alpha
 from tensoriter.core.arguments cimport Arguments, parse_arguments
 from tensoriter.core.array_api cimport (
     _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, NPY_ARRAY_C_CONTIGUOUS,
     NPY_ARRAY_F_CONTIGUOUS, npy_intp, Py_DECREF, Py_XDECREF, PyArray_BYTES, PyArray_Descr,
-    PyArray_DESCR, PyArray_DescrFromType, PyArray_DIMS, PyArray_NDIM, PyArray_Pack, PyArray_Scalar,
-    PyArrayObject, PyErr_Occurred, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal,
-    vectorcallfunc,
+    PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_Scalar, PyArrayObject, PyErr_Occurred,
+    PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal, vectorcallfunc,
 )
-from tensoriter.core.checked cimport Check, check_after, check_before, is_checking
-from tensoriter.core.dtypes cimport dtype_of_code, is_integer_element, Loop, LoopTable, LoopTableState, MAX_OPERANDS
+from tensoriter.core.checked cimport Check, check_after, check_before, is_checking, take_checked, watch
+from tensoriter.core.dtypes cimport (
+    dtype_of_code, is_integer_element, Loop, LoopTable, LoopTableState, MAX_OPERANDS,
+)
 from tensoriter.core.for_each cimport for_each
 from tensoriter.core.fpstatus cimport fp_clear, fp_raises, fp_report, fp_status
 from tensoriter.core.freelist cimport new_array
@@ -29,7 +31,7 @@ from tensoriter.core.prepare cimport clear, prepare, result_dtype, write_back
 from tensoriter.core.short_ways cimport dtype_of_result, new_scalar, Short, short_way
 from tensoriter.core.tiles cimport plan_tiles
 
-from tensoriter.core.checked import as_arrays
+from tensoriter.core.checked import put_otherwise
 from tensoriter.core.reasons import refusal, why_not
 
 _import_array()
@@ -65,8 +67,6 @@ cdef class Op(LoopTable):
         is_numpys = getattr(np, name, None) is ufunc
         if why_not(ufunc, MAX_OPERANDS - 1) == "":      # one place is the mask's
             self.add_loops(self.name if is_numpys else NULL, True)
-        for k in range(self.table.count):
-            self.checkable |= self.table.loops[k].checked is not NULL
         if alpha:
             self.scaled = LoopTable(ufunc)
             scaled_name = self.encoded_name + b"_scaled"
@@ -178,7 +178,8 @@ cdef class Op(LoopTable):
         # NumPy takes 0.1 ms to put a ufunc's together, so that it is asked for when it is wanted.
         if "__doc__" in vars(self):
             return vars(self)["__doc__"]
-        return document(self.ufunc, self.scaled is not None)
+        from tensoriter.core.signatures import document
+        return document(self.ufunc, self.scaled is not None, self.checkable)
 
     @__doc__.setter
     def __doc__(self, value):
@@ -187,7 +188,7 @@ cdef class Op(LoopTable):
     @property
     def __signature__(self):
         from tensoriter.core.signatures import signature_of
-        return signature_of(self.ufunc, self.scaled is not None)
+        return signature_of(self.ufunc, self.scaled is not None, self.checkable)
 
     def __dir__(self):
         return sorted({*super().__dir__(), *dir(self.ufunc)})
@@ -218,21 +219,6 @@ def inner_ufunc(candidate):
 def module_of(ufunc):
     """Where it says that it was made: SciPy's say nothing."""
     return getattr(ufunc, "__module__", None) or "tensoriter"
-
-
-def document(ufunc, alpha):
-    """The docstring of an op: the ufunc's own, and behind it what differs."""
-    lines = [ufunc.__doc__ or "", "", "In tensoriter", "-------------",
-             f"The ufunc {ufunc.__name__} with less overhead: the same signature, the same answers."]
-    if alpha:
-        lines += [
-            "Beyond NumPy's arguments it takes alpha=, a number: x1 + alpha * x2 in one pass, for every",
-            "numeric dtype but bool. alpha is cast to the result's dtype, which it does not influence",
-            "(TypeError where that is not a same_kind cast, OverflowError for a Python int out of range).",
-            "The product is rounded, then the sum, as in two separate operations; of a complex product",
-            "each multiplication and each addition is rounded on its own.",
-        ]
-    return "\n".join(lines)
 
 
 def _enable_vectorcall():
@@ -282,8 +268,9 @@ cdef object call_unary(PyObject* self, PyObject* const* args, size_t count, PyOb
     """One input: an array from end to end, or a scalar, or whatever needs the general set-up."""
     cdef Short way
     cdef PyObject* out
-    if forcing != 0 or not short_way(&way, &(<Op>self).table, 1, args, PyVectorcall_NARGS(count), kwnames,
-                                     &out):
+    if forcing != 0:
+        return call_checked(<Op>self, args, count, kwnames, IN_BLOCK if is_checking() else UNCHECKED)
+    if not short_way(&way, &(<Op>self).table, 1, args, PyVectorcall_NARGS(count), kwnames, &out):
         return call_general(<Op>self, args, count, kwnames)
     return run_short(self, &way, 1, out)
 
@@ -419,8 +406,9 @@ cdef object call_short(PyObject* self, PyObject* const* args, size_t count, PyOb
     """The other short ways, of contiguous arrays and scalars: (x1, x2), (x1, x2, out), (x1, x2, out=out)."""
     cdef Short way
     cdef PyObject* out
-    if forcing != 0 or not short_way(&way, &(<Op>self).table, 2, args, PyVectorcall_NARGS(count), kwnames,
-                                     &out):
+    if forcing != 0:
+        return call_checked(<Op>self, args, count, kwnames, IN_BLOCK if is_checking() else UNCHECKED)
+    if not short_way(&way, &(<Op>self).table, 2, args, PyVectorcall_NARGS(count), kwnames, &out):
         return call_general(<Op>self, args, count, kwnames)
     return run_short(self, &way, 2, out)
 
@@ -465,7 +453,7 @@ cdef object call_as(Op op, PyObject* const* args, size_t count, PyObject* kwname
     cdef bint understood = parse_arguments(&arguments, args, PyVectorcall_NARGS(count), kwnames)
     if kwnames is not NULL and not understood and "checked" in <tuple><object>kwnames:
         return call_asked(op, args, count, <tuple><object>kwnames)
-    if kwnames is not NULL and names_alpha(kwnames):
+    if kwnames is not NULL and "alpha" in <tuple><object>kwnames:
         return call_scaled(op, &it, &arguments, understood, checking)
     if understood and not is_forced("numpy") and set_up(&it, &arguments, op):
         if checking:
@@ -529,6 +517,25 @@ cdef object result_of(Iterator* it, Arguments* arguments, int k):
 
 # ---------------------------------------------------------------- checked integers
 
+cdef object call_checked(Op op, PyObject* const* args, size_t count, PyObject* kwnames, int checking):
+    """A call that is checked, or may have to take a longer path: the short ways serve it, too, where they
+    write into a new output. Where it overflows, the general way computes it again and says where."""
+    cdef Short way
+    cdef PyObject* out
+    cdef Check check
+    if (op.table.nin > 2 or op.table.nout > 1 or is_forced("strided")
+            or not short_way(&way, &op.table, op.table.nin, args, PyVectorcall_NARGS(count), kwnames, &out)):
+        return call_as(op, args, count, kwnames, checking)
+    if checking == UNCHECKED or way.loop.checked is NULL:
+        return run_short(<PyObject*>op, &way, op.table.nin, out)
+    if out is not NULL:
+        return call_as(op, args, count, kwnames, checking)
+    watch(&check, way.loop)
+    way.loop = &check.loop
+    result = short_result(<PyObject*>op, &way, op.table.nin)
+    return result if not check.overflowed else call_as(op, args, count, kwnames, checking)
+
+
 cdef object run_checked(Op op, Iterator* it, Arguments* arguments):
     """run, with nothing written unless all of it fits."""
     cdef Check check
@@ -543,43 +550,35 @@ cdef object run_checked(Op op, Iterator* it, Arguments* arguments):
 
 cdef object call_asked(Op op, PyObject* const* args, size_t count, tuple names):
     """A call with checked=, which is taken out."""
-    cdef Py_ssize_t given = PyVectorcall_NARGS(count)
-    cdef list values = [<object>args[k] for k in range(given + len(names))]
-    checked = values.pop(given + names.index("checked"))
-    if type(checked) is not bool:
-        raise TypeError(f"checked= takes True or False, not {checked!r}")
-    if not op.checkable:
-        raise TypeError(f"{op.__name__}() got an unexpected keyword argument 'checked': nothing of it is checked")
-    return call_values(op, values, given, tuple([name for name in names if name != "checked"]),
-                       ASKED if checked else UNCHECKED)
+    cdef Py_ssize_t k, given = PyVectorcall_NARGS(count)
+    cdef dict keywords = {names[k]: <object>args[given + k] for k in range(len(names))}
+    cdef int checking = ASKED if take_checked(keywords, op) else UNCHECKED
+    return call_with(op, [<object>args[k] for k in range(given)], keywords, checking)
 
 
-cdef object call_values(Op op, list values, Py_ssize_t given, tuple names, int checking):
-    cdef tuple kept = tuple(values)
-    return call_as(op, (<PyTupleObject*>kept).ob_item, <size_t>given, <PyObject*>names if names else NULL,
-                   checking)
+cdef object call_with(Op op, list operands, dict keywords, int checking):
+    cdef tuple names = tuple(keywords), values = (*operands, *keywords.values())
+    return call_checked(op, (<PyTupleObject*>values).ob_item, <size_t>len(operands),
+                        <PyObject*>names if names else NULL, checking)
 
 
 cdef object call_refused(Op op, PyObject* const* args, size_t count, PyObject* kwnames, Arguments* arguments,
                          int checking):
-    """What the general set-up has refused of a checked call. Some of it can be checked once it is made
-    arrays of; the rest is NumPy's, which does not check, and may not be asked for."""
-    cdef Py_ssize_t given = PyVectorcall_NARGS(count)
+    """What the general set-up has refused of a checked call. Some of it can be checked once it is put
+    otherwise; the rest is NumPy's, which does not check, and may not be asked for."""
+    cdef Py_ssize_t k, given = PyVectorcall_NARGS(count)
     cdef tuple names = <tuple><object>kwnames if kwnames is not NULL else ()
-    cdef list values = [<object>args[k] for k in range(given + len(names))]
-    if as_arrays(values, min(given, op.table.nin)):
-        return call_values(op, values, given, names, checking)
+    cdef list operands = [<object>args[k] for k in range(given)]
+    cdef dict keywords = {names[k]: <object>args[given + k] for k in range(len(names))}
+    if put_otherwise(operands, keywords, arguments.nin, arguments.reason):
+        return call_with(op, operands, keywords, checking)
     if checking == ASKED:
-        raise refusal(arguments.reason, arguments.reason_operand, f"{op.__name__} with checked=True", op.nin,
-                      op.nout)
+        raise refusal(arguments.reason, arguments.reason_operand, f"{op.__name__} with checked=True",
+                      arguments.nin, arguments.nout)
     return PyObject_Vectorcall(<PyObject*>op.ufunc, args, count, kwnames)
 
 
 # ---------------------------------------------------------------- x1 + alpha * x2
-
-cdef bint names_alpha(PyObject* kwnames):
-    return "alpha" in <tuple><object>kwnames
-
 
 cdef object call_scaled(Op op, Iterator* it, Arguments* arguments, bint understood, int checking):
     cdef long double alpha[2]
@@ -599,18 +598,3 @@ cdef object call_scaled(Op op, Iterator* it, Arguments* arguments, bint understo
         raise TypeError("x1 + alpha * x2 of integers cannot be checked: it takes multiply and add")
     set_alpha(<object>arguments.alpha, it.loop.types[it.nin], alpha)
     return run(op, it, arguments, alpha)
-
-
-cdef int set_alpha(object value, int type_number, void* target) except -1:
-    cdef PyArray_Descr* descr = PyArray_DescrFromType(type_number)
-    dtype = steal(<PyObject*>descr)
-    if type(value) is int:
-        # In range or not is Pack's to say: OverflowError.
-        allowed = dtype.kind in "iufc"
-    else:
-        value = np.asarray(value)[()]
-        allowed = np.ndim(value) == 0 and np.can_cast(np.asarray(value).dtype, dtype, "same_kind")
-    if not allowed:
-        raise TypeError(f"alpha={value!r} is not a number that can be cast to the result's dtype {dtype}"
-                        " by the rule 'same_kind'")
-    return PyArray_Pack(descr, target, <PyObject*>value)

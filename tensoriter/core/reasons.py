@@ -31,6 +31,9 @@ SENTENCES = {
     Reason.FORCED: "force_path asks for it",
 }
 
+# Why a checked call takes longer than it would unchecked.
+CHECKED_OUT = "checked integers come into out only when all of them fit"
+
 # What the signatures of loops that can be taken consist of (see `np.ufunc.types`).
 NUMERIC = frozenset("?bBhHiIlLqQefdgFDG->")
 
