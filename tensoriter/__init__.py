@@ -5,6 +5,7 @@
 array([4., 6.])
 """
 
+from tensoriter.core.checked import checked
 from tensoriter.core.freelist import free_list
 from tensoriter.core.iterator import TensorIterator
 from tensoriter.core.op import Op
@@ -18,6 +19,6 @@ from tensoriter.ops import __all__ as _op_names
 
 __version__ = "0.1.0"
 __all__ = [
-    "Explanation", "Op", "TensorIterator", "explain", "force_path", "free_list", "get_include", "info",
+    "Explanation", "Op", "TensorIterator", "checked", "explain", "force_path", "free_list", "get_include", "info",
     "num_threads", "operators", "set_num_threads", "threads", *_op_names,
 ]

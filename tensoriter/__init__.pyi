@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 __version__: str
 __all__ = [
-    "Explanation", "Op", "TensorIterator", "explain", "force_path", "free_list", "get_include", "info",
+    "Explanation", "Op", "TensorIterator", "checked", "explain", "force_path", "free_list", "get_include", "info",
     "num_threads", "operators", "set_num_threads", "threads",
     "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
     "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_count", "bitwise_invert",
@@ -74,6 +74,7 @@ class Op:
         subok: bool = ...,
         signature: str | tuple[npt.DTypeLike, ...] = ...,
         alpha: complex | np.number[Any] = ...,
+        checked: bool = ...,
     ) -> _Array: ...
     @overload
     def __call__(
@@ -87,6 +88,7 @@ class Op:
         subok: bool = ...,
         signature: str | tuple[npt.DTypeLike, ...] = ...,
         alpha: complex | np.number[Any] = ...,
+        checked: bool = ...,
         **generalized: Any,
     ) -> Any: ...
     @staticmethod
@@ -259,6 +261,7 @@ class TensorIterator:
         casting: _Casting = ...,
         order: _Order = ...,
         dtype: npt.DTypeLike = ...,
+        checked: bool = ...,
     ) -> None: ...
     @property
     def path(self) -> _Path: ...
@@ -312,7 +315,20 @@ def explain(
     casting: _Casting = ...,
     order: _Order = ...,
     dtype: npt.DTypeLike = ...,
+    checked: bool = ...,
 ) -> Explanation: ...
+
+@final
+class checked:
+    on: bool
+    def __init__(self, on: bool = ...) -> None: ...
+    def __enter__(self) -> checked: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
 
 @final
 class force_path:

@@ -17,3 +17,16 @@ def why_not(ufunc: np.ufunc, most_operands: int) -> str:
     if not any(NUMERIC.issuperset(signature) for signature in ufunc.types):
         return "it has none for numbers or bools"
     return ""
+
+
+def inner_ufunc(candidate):
+    """The ufunc itself; that of a numba.vectorize without signatures, or of an op, lies within."""
+    for ufunc in (candidate, getattr(candidate, "ufunc", None)):
+        if isinstance(ufunc, np.ufunc):
+            return ufunc
+    raise TypeError(f"an op stands for a ufunc, not for {candidate!r}")
+
+
+def module_of(ufunc):
+    """Where it says that it was made: SciPy's say nothing."""
+    return getattr(ufunc, "__module__", None) or "tensoriter"

@@ -31,6 +31,7 @@ cdef enum:
 cdef struct Loop:
     loop_function function
     void* data
+    loop_function checked       # notes overflow in the int at its data; NULL where there is none to note
     int types[MAX_OPERANDS]     # type numbers: inputs, then outputs
     npy_intp steps[MAX_OPERANDS]    # of contiguous operands: the types' sizes
     bint floating               # may raise floating-point flags
@@ -55,6 +56,7 @@ cdef struct LoopTableState:
 cdef class LoopTable:
     cdef LoopTableState table
     cdef readonly object ufunc
+    cdef readonly bint checkable    # integers can overflow in it, and loops of ours find out
     cdef dict resolved_many     # the same by the codes of three or more inputs
 
     cdef int add_loops(self, const char* own, bint borrowing) except -1

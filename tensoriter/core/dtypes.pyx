@@ -12,7 +12,7 @@ from tensoriter.core.array_api cimport (
     _import_array, NPY_CDOUBLE, NPY_DOUBLE, NPY_LONG, PyArray_DescrFromType, PyUFuncObject,
 )
 from tensoriter.core.fpstatus cimport FE_OVERFLOW, feraiseexcept, fp_clear, fp_status
-from tensoriter.core.loops.table cimport own_loop
+from tensoriter.core.loops.table cimport checked_loop, own_loop
 
 _import_array()
 
@@ -97,6 +97,7 @@ cdef class LoopTable:
             loop = &self.table.loops[self.table.count]
             if self.table.count < MOST_LOOPS and fill_loop(loop, ufunc, k, own, borrowing):
                 self.table.count += 1
+                self.checkable |= loop.checked is not NULL
         return 0
 
     cdef Loop* resolve(self, int* codes) except? NULL:
@@ -186,6 +187,7 @@ cdef bint fill_loop(Loop* loop, PyUFuncObject* ufunc, int signature, const char*
         alike &= k >= ufunc.nin or types[k] == types[0]
     loop.data = NULL
     loop.function = own_loop(own, element_of(types[0])) if own is not NULL and alike else NULL
+    loop.checked = checked_loop(own, element_of(types[0])) if own is not NULL and alike else NULL
     loop.borrowed = loop.function is NULL
     loop.silent = False
     loop.floating = True

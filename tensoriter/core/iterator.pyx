@@ -10,6 +10,7 @@ from tensoriter.core.array_api cimport (
     PyComplex_ImagAsDouble, PyComplex_RealAsDouble, PyFloat_AS_DOUBLE, PyFloat_CheckExact,
     PyLong_AsLongLongAndOverflow, PyLong_CheckExact, PyTupleObject,
 )
+from tensoriter.core.checked cimport take_checked
 from tensoriter.core.dtypes cimport (
     dtype_of_code, element_size, integer_fits, is_complex_element, is_extended_element, is_integer_element,
     scalar_type_number, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT,
@@ -18,7 +19,7 @@ from tensoriter.core.layout cimport (
     broadcast, coalesce, must_copy, order_dimensions, output_strides, overlaps_itself,
 )
 from tensoriter.core.loops.table cimport BOOL, COMPLEX128, FLOAT64, INT64, LONGDOUBLE, own_cast
-from tensoriter.core.paths cimport forcing, is_forced
+from tensoriter.core.paths cimport is_forced
 from tensoriter.core.short_ways cimport Short, short_way
 from tensoriter.core.threads cimport parts_for
 from tensoriter.core.tiles cimport plan_tiles
@@ -205,7 +206,8 @@ cdef bint check_outputs(Iterator* it, Arguments* arguments) noexcept:
                 return refuse(arguments, Reason.OUT_SELF_OVERLAP, k)
         operand.buffered = (operand.swapped or operand.element != operand.loop_element
                             or not flags_of(operand.array) & NPY_ARRAY_ALIGNED)
-        if it.masked and operand.element != operand.loop_element:
+        if it.masked and operand.element != operand.loop_element and not (
+                is_integer_element(operand.element) and is_integer_element(operand.loop_element)):
             return refuse(arguments, Reason.MASKED_CAST, k)
         operand.overlapped = is_overlapped(it, k)
         it.overlapping |= operand.overlapped
@@ -283,7 +285,7 @@ cdef void mark_small_inputs(Iterator* it, Arguments* arguments) noexcept:
 
 cdef class TensorIterator:
     """TensorIterator(x1, x2, /, out=None, *, where=True, casting='same_kind', order='K', dtype=None,
-    op=tensoriter.add)
+    checked=None, op=tensoriter.add)
 
     What an op would do with these operands, without doing it: nothing is computed and nothing written.
 
@@ -332,16 +334,18 @@ cdef class TensorIterator:
     def __init__(self, *operands, LoopTable op=None, **keywords):
         cdef Iterator it
         cdef Arguments arguments
-        cdef tuple names = tuple(keywords)
-        cdef tuple values = operands + tuple(keywords.values())
         if op is None:
             from tensoriter.ops import add as op
+        checking = take_checked(keywords, op)
+        cdef tuple names = tuple(keywords)
+        cdef tuple values = operands + tuple(keywords.values())
         arguments.nin = op.table.nin
         arguments.nout = op.table.nout
         cdef PyObject** pointers = (<PyTupleObject*>values).ob_item
         cdef PyObject* kwnames = <PyObject*>names if names else NULL
         cdef Short way
         cdef PyObject* out
+        cdef bint kept_off = False
         arguments.reason = Reason.NO_LOOP
         arguments.reason_operand = 0
         ours = (op.table.count > 0 and parse_arguments(&arguments, pointers, len(operands), kwnames)
@@ -354,11 +358,12 @@ cdef class TensorIterator:
         if ours:
             self.loop = name_of(it.loop, op.ufunc)
             self.look(&it, &arguments)
-            if (forcing == 0 and op.table.nin <= 2 and op.table.nout == 1 and short_way(
+            if (not is_forced("strided") and op.table.nin <= 2 and op.table.nout == 1 and short_way(
                     &way, &op.table, op.table.nin, pointers, len(operands), kwnames, &out)):
-                self.path = "contiguous"
-        from tensoriter.core.reasons import reason_sentence     # its words cost 2 ms to import
-        self.reason = reason_sentence(
+                kept_off = checking and out is not NULL and way.loop.checked is not NULL
+                self.path = "strided" if kept_off else "contiguous"
+        from tensoriter.core.reasons import CHECKED_OUT, reason_sentence    # its words cost 2 ms to import
+        self.reason = CHECKED_OUT if kept_off else reason_sentence(
             self.path, arguments.reason, arguments.reason_operand, operands, keywords, op.table.nin,
             op.table.nout)
 

@@ -6,17 +6,20 @@ threads do.
 from cpython.object cimport PyObject
 
 from tensoriter.core.array_api cimport _import_array, Py_INCREF
+from tensoriter.core.paths cimport forcing
 
 cdef extern from "number_slots.h":
     enum:
         OPERATORS_POSSIBLE
         OPS
     const char* const op_names[]
+    const int* open_blocks
     void set_callee(int number, PyObject* op)
     void put_slots()
     void restore_slots()
 
 _import_array()
+open_blocks = &forcing
 
 cdef int times_enabled = 0
 cdef bint connected = False

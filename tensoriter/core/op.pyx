@@ -7,15 +7,18 @@ import numpy as np
 
 from cpython.object cimport PyObject, PyObject_GenericSetAttr, PyTypeObject
 
+from tensoriter.core.alpha cimport set_alpha
 from tensoriter.core.arguments cimport Arguments, parse_arguments
 from tensoriter.core.array_api cimport (
     _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, NPY_ARRAY_C_CONTIGUOUS,
     NPY_ARRAY_F_CONTIGUOUS, npy_intp, Py_DECREF, Py_XDECREF, PyArray_BYTES, PyArray_Descr,
-    PyArray_DESCR, PyArray_DescrFromType, PyArray_DIMS, PyArray_NDIM, PyArray_Pack, PyArray_Scalar,
-    PyArrayObject, PyErr_Occurred, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal,
-    vectorcallfunc,
+    PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_Scalar, PyArrayObject, PyErr_Occurred,
+    PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal, vectorcallfunc,
 )
-from tensoriter.core.dtypes cimport dtype_of_code, Loop, LoopTable, LoopTableState, MAX_OPERANDS
+from tensoriter.core.checked cimport Check, check_after, check_before, is_checking, take_checked, watch
+from tensoriter.core.dtypes cimport (
+    dtype_of_code, is_integer_element, Loop, LoopTable, LoopTableState, MAX_OPERANDS,
+)
 from tensoriter.core.for_each cimport for_each
 from tensoriter.core.fpstatus cimport fp_clear, fp_raises, fp_report, fp_status
 from tensoriter.core.freelist cimport new_array
@@ -28,14 +31,17 @@ from tensoriter.core.prepare cimport clear, prepare, result_dtype, write_back
 from tensoriter.core.short_ways cimport dtype_of_result, new_scalar, Short, short_way
 from tensoriter.core.tiles cimport plan_tiles
 
-from tensoriter.core.borrowing import why_not
+from tensoriter.core.borrowing import inner_ufunc, module_of, why_not
+from tensoriter.core.checked import put_otherwise
 
 _import_array()
 _import_umath()
 
-cdef object UFUNC = np.ufunc
 cdef frozenset COMPARISONS = frozenset(
     {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
+
+cdef enum:  # how a call is checked
+    UNCHECKED, IN_BLOCK, ASKED
 
 
 # ---------------------------------------------------------------- the class
@@ -173,7 +179,8 @@ cdef class Op(LoopTable):
         # NumPy takes 0.1 ms to put a ufunc's together, so that it is asked for when it is wanted.
         if "__doc__" in vars(self):
             return vars(self)["__doc__"]
-        return document(self.ufunc, self.scaled is not None)
+        from tensoriter.core.signatures import document
+        return document(self.ufunc, self.scaled is not None, self.checkable)
 
     @__doc__.setter
     def __doc__(self, value):
@@ -182,7 +189,7 @@ cdef class Op(LoopTable):
     @property
     def __signature__(self):
         from tensoriter.core.signatures import signature_of
-        return signature_of(self.ufunc, self.scaled is not None)
+        return signature_of(self.ufunc, self.scaled is not None, self.checkable)
 
     def __dir__(self):
         return sorted({*super().__dir__(), *dir(self.ufunc)})
@@ -200,34 +207,6 @@ cdef class Op(LoopTable):
 def op_of_any(ufunc):
     """What a pickled op of a ufunc that is not NumPy's comes back as."""
     return Op.from_ufunc(ufunc, unsupported="numpy")
-
-
-def inner_ufunc(candidate):
-    """The ufunc itself; that of a numba.vectorize without signatures, or of an op, lies within."""
-    for ufunc in (candidate, getattr(candidate, "ufunc", None)):
-        if isinstance(ufunc, UFUNC):
-            return ufunc
-    raise TypeError(f"an op stands for a ufunc, not for {candidate!r}")
-
-
-def module_of(ufunc):
-    """Where it says that it was made: SciPy's say nothing."""
-    return getattr(ufunc, "__module__", None) or "tensoriter"
-
-
-def document(ufunc, alpha):
-    """The docstring of an op: the ufunc's own, and behind it what differs."""
-    lines = [ufunc.__doc__ or "", "", "In tensoriter", "-------------",
-             f"The ufunc {ufunc.__name__} with less overhead: the same signature, the same answers."]
-    if alpha:
-        lines += [
-            "Beyond NumPy's arguments it takes alpha=, a number: x1 + alpha * x2 in one pass, for every",
-            "numeric dtype but bool. alpha is cast to the result's dtype, which it does not influence",
-            "(TypeError where that is not a same_kind cast, OverflowError for a Python int out of range).",
-            "The product is rounded, then the sum, as in two separate operations; of a complex product",
-            "each multiplication and each addition is rounded on its own.",
-        ]
-    return "\n".join(lines)
 
 
 def _enable_vectorcall():
@@ -277,8 +256,9 @@ cdef object call_unary(PyObject* self, PyObject* const* args, size_t count, PyOb
     """One input: an array from end to end, or a scalar, or whatever needs the general set-up."""
     cdef Short way
     cdef PyObject* out
-    if forcing != 0 or not short_way(&way, &(<Op>self).table, 1, args, PyVectorcall_NARGS(count), kwnames,
-                                     &out):
+    if forcing != 0:
+        return call_checked(<Op>self, args, count, kwnames, IN_BLOCK if is_checking() else UNCHECKED)
+    if not short_way(&way, &(<Op>self).table, 1, args, PyVectorcall_NARGS(count), kwnames, &out):
         return call_general(<Op>self, args, count, kwnames)
     return run_short(self, &way, 1, out)
 
@@ -414,8 +394,9 @@ cdef object call_short(PyObject* self, PyObject* const* args, size_t count, PyOb
     """The other short ways, of contiguous arrays and scalars: (x1, x2), (x1, x2, out), (x1, x2, out=out)."""
     cdef Short way
     cdef PyObject* out
-    if forcing != 0 or not short_way(&way, &(<Op>self).table, 2, args, PyVectorcall_NARGS(count), kwnames,
-                                     &out):
+    if forcing != 0:
+        return call_checked(<Op>self, args, count, kwnames, IN_BLOCK if is_checking() else UNCHECKED)
+    if not short_way(&way, &(<Op>self).table, 2, args, PyVectorcall_NARGS(count), kwnames, &out):
         return call_general(<Op>self, args, count, kwnames)
     return run_short(self, &way, 2, out)
 
@@ -448,15 +429,26 @@ cdef inline object short_result(PyObject* self, Short* way, int nin):
 
 
 cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* kwnames):
+    return call_as(op, args, count, kwnames, IN_BLOCK if forcing != 0 and is_checking() else UNCHECKED)
+
+
+cdef object call_as(Op op, PyObject* const* args, size_t count, PyObject* kwnames, int checking):
+    """The general way, checked or not."""
     cdef Arguments arguments
     cdef Iterator it
     arguments.nin = op.table.nin
     arguments.nout = op.table.nout
     cdef bint understood = parse_arguments(&arguments, args, PyVectorcall_NARGS(count), kwnames)
-    if kwnames is not NULL and names_alpha(kwnames):
-        return call_scaled(op, &it, &arguments, understood)
+    if kwnames is not NULL and not understood and "checked" in <tuple><object>kwnames:
+        return call_asked(op, args, count, <tuple><object>kwnames)
+    if kwnames is not NULL and "alpha" in <tuple><object>kwnames:
+        return call_scaled(op, &it, &arguments, understood, checking)
     if understood and not is_forced("numpy") and set_up(&it, &arguments, op):
+        if checking:
+            return run_checked(op, &it, &arguments)
         return run(op, &it, &arguments, it.loop.data)
+    if checking:
+        return call_refused(op, args, count, kwnames, &arguments, checking)
     if kwnames is not NULL and op.ufunc in COMPARISONS and "where" in <tuple><object>kwnames:
         from tensoriter.core.masked_comparison import compare
         given = PyVectorcall_NARGS(count)
@@ -468,27 +460,36 @@ cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* k
 cdef object run(Op op, Iterator* it, Arguments* arguments, void* data):
     """Everything after the decision."""
     try:
-        prepare(it, arguments)
-        if it.floating:
-            fp_clear(it.extended)
-        if it.size >= RELEASE_FROM:
-            with nogil:
-                for_each(it, data)
-        else:
-            for_each(it, data)
-        if it.loop.borrowed:
-            check_error()
-        if it.floating and not it.loop.silent:
-            status = fp_status(it.extended)
-            if status:
-                fp_report(status, op.name, it.extended)
-        if it.overlapping:
-            write_back(it)
-        if it.nout == 1:
-            return result_of(it, arguments, 0)
-        return tuple([result_of(it, arguments, k) for k in range(it.nout)])
+        compute(op, it, arguments, data)
+        return hand_over(it, arguments)
     finally:
         clear(it)
+
+
+cdef inline int compute(Op op, Iterator* it, Arguments* arguments, void* data) except -1:
+    prepare(it, arguments)
+    if it.floating:
+        fp_clear(it.extended)
+    if it.size >= RELEASE_FROM:
+        with nogil:
+            for_each(it, data)
+    else:
+        for_each(it, data)
+    if it.loop.borrowed:
+        check_error()
+    if it.floating and not it.loop.silent:
+        status = fp_status(it.extended)
+        if status:
+            fp_report(status, op.name, it.extended)
+    return 0
+
+
+cdef inline object hand_over(Iterator* it, Arguments* arguments):
+    if it.overlapping:
+        write_back(it)
+    if it.nout == 1:
+        return result_of(it, arguments, 0)
+    return tuple([result_of(it, arguments, k) for k in range(it.nout)])
 
 
 cdef inline int check_error() except? -1:
@@ -507,13 +508,73 @@ cdef object result_of(Iterator* it, Arguments* arguments, int k):
     return scalar
 
 
+# ---------------------------------------------------------------- checked integers
+
+cdef object call_checked(Op op, PyObject* const* args, size_t count, PyObject* kwnames, int checking):
+    """A call that is checked, or may have to take a longer path: the short ways serve it, too, where they
+    write into a new output. Where it overflows, the general way computes it again and says where."""
+    cdef Short way
+    cdef PyObject* out
+    cdef Check check
+    if (op.table.nin > 2 or op.table.nout > 1 or is_forced("strided")
+            or not short_way(&way, &op.table, op.table.nin, args, PyVectorcall_NARGS(count), kwnames, &out)):
+        return call_as(op, args, count, kwnames, checking)
+    if checking == UNCHECKED or way.loop.checked is NULL:
+        return run_short(<PyObject*>op, &way, op.table.nin, out)
+    if out is not NULL:
+        return call_as(op, args, count, kwnames, checking)
+    watch(&check, way.loop)
+    way.loop = &check.loop
+    result = short_result(<PyObject*>op, &way, op.table.nin)
+    return result if not check.overflowed else call_as(op, args, count, kwnames, checking)
+
+
+cdef object run_checked(Op op, Iterator* it, Arguments* arguments):
+    """run, with nothing written unless all of it fits."""
+    cdef Check check
+    check_before(&check, it, arguments, op)
+    try:
+        compute(op, it, arguments, check.loop.data)
+        check_after(&check, it, arguments, op)
+        return hand_over(it, arguments)
+    finally:
+        clear(it)
+
+
+cdef object call_asked(Op op, PyObject* const* args, size_t count, tuple names):
+    """A call with checked=, which is taken out."""
+    cdef Py_ssize_t k, given = PyVectorcall_NARGS(count)
+    cdef dict keywords = {names[k]: <object>args[given + k] for k in range(len(names))}
+    cdef int checking = ASKED if take_checked(keywords, op) else UNCHECKED
+    return call_with(op, [<object>args[k] for k in range(given)], keywords, checking)
+
+
+cdef object call_with(Op op, list operands, dict keywords, int checking):
+    cdef tuple names = tuple(keywords), values = (*operands, *keywords.values())
+    return call_checked(op, (<PyTupleObject*>values).ob_item, <size_t>len(operands),
+                        <PyObject*>names if names else NULL, checking)
+
+
+cdef object call_refused(Op op, PyObject* const* args, size_t count, PyObject* kwnames, Arguments* arguments,
+                         int checking):
+    """What the general set-up has refused of a checked call. Some of it can be checked once it is put
+    otherwise; the rest is NumPy's, which does not check, and may not be asked for."""
+    cdef Py_ssize_t k, given = PyVectorcall_NARGS(count)
+    cdef tuple names = <tuple><object>kwnames if kwnames is not NULL else ()
+    cdef list operands = [<object>args[k] for k in range(given)]
+    cdef dict keywords = {names[k]: <object>args[given + k] for k in range(len(names))}
+    if put_otherwise(operands, keywords, arguments.nin, arguments.reason):
+        return call_with(op, operands, keywords, checking)
+    if checking == ASKED:
+        from tensoriter.core.reasons import refusal
+        raise refusal(arguments.reason, arguments.reason_operand, f"{op.__name__} with checked=True",
+                      arguments.nin, arguments.nout)
+    return PyObject_Vectorcall(<PyObject*>op.ufunc, args, count, kwnames)
+
+
 # ---------------------------------------------------------------- x1 + alpha * x2
 
-cdef bint names_alpha(PyObject* kwnames):
-    return "alpha" in <tuple><object>kwnames
-
-
-cdef object call_scaled(Op op, Iterator* it, Arguments* arguments, bint understood):
+cdef object call_scaled(Op op, Iterator* it, Arguments* arguments, bint understood, int checking):
     cdef long double alpha[2]
     if op.scaled is None:
         raise TypeError(f"{op.__name__}() got an unexpected keyword argument 'alpha'")
@@ -527,21 +588,8 @@ cdef object call_scaled(Op op, Iterator* it, Arguments* arguments, bint understo
                 arguments.inputs[k] = <PyObject*>value
     if not understood or not set_up(it, arguments, op.scaled):
         from tensoriter.core.reasons import refusal
-        raise refusal(arguments.reason, arguments.reason_operand)
+        raise refusal(arguments.reason, arguments.reason_operand, "add with alpha=", 2, 1)
+    if checking and is_integer_element(it.operands[it.nin].loop_element):
+        raise TypeError("x1 + alpha * x2 of integers cannot be checked: it takes multiply and add")
     set_alpha(<object>arguments.alpha, it.loop.types[it.nin], alpha)
     return run(op, it, arguments, alpha)
-
-
-cdef int set_alpha(object value, int type_number, void* target) except -1:
-    cdef PyArray_Descr* descr = PyArray_DescrFromType(type_number)
-    dtype = steal(<PyObject*>descr)
-    if type(value) is int:
-        # In range or not is Pack's to say: OverflowError.
-        allowed = dtype.kind in "iufc"
-    else:
-        value = np.asarray(value)[()]
-        allowed = np.ndim(value) == 0 and np.can_cast(np.asarray(value).dtype, dtype, "same_kind")
-    if not allowed:
-        raise TypeError(f"alpha={value!r} is not a number that can be cast to the result's dtype {dtype}"
-                        " by the rule 'same_kind'")
-    return PyArray_Pack(descr, target, <PyObject*>value)

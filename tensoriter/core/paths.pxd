@@ -1,6 +1,7 @@
 """Paths that calls are made to take."""
 
-# How many force_path blocks are open, in any thread: calls look at the context only if there are some.
+# How many blocks are open, in any thread, that calls have to look for in their context (force_path's and
+# checked's): while there are none, this is all that they look at.
 cdef int forcing
 
 cdef bint is_forced(str path) except -1

@@ -3,11 +3,15 @@
 Casts what is cast before the loop, lets outputs that inputs overlap be computed elsewhere, allocates the
 results, and arranges the dimensions.
 """
+import numpy as np
+
+from cpython.object cimport PyObject
+
 from tensoriter.core.array_api cimport (
     _import_array, _import_umath, has_metadata, is_native, NPY_CORDER, NPY_FORTRANORDER,
     NPY_KEEPORDER, npy_intp, NPY_MAXDIMS, NPY_ORDER,
     Py_DECREF, Py_INCREF, PyArray_CastToType, PyArray_CopyInto, PyArray_Descr, PyArray_DESCR,
-    PyArray_DescrNewByteorder, PyArray_NewCopy, PyArray_NewFromDescr, PyArray_NewLikeArray, PyArray_Type,
+    PyArray_DescrNewByteorder, PyArray_NewFromDescr, PyArray_NewLikeArray, PyArray_Type,
     PyArrayObject,
 )
 from tensoriter.core.dtypes cimport (
@@ -76,22 +80,24 @@ cdef int redirect_output(Iterator* it, int k) except -1:
     it home. So does NumPy, and so an error after the loop leaves such an output as it was."""
     cdef Operand* operand = &it.operands[k]
     cdef PyArray_Descr* dtype = dtype_of_code[it.loop.types[k]]
-    cdef PyObject* stand_in
     operand.home = operand.array
-    if it.masked:   # what the mask hides has to come back unchanged
-        stand_in = PyArray_NewCopy(operand.array, NPY_KEEPORDER)
-    else:
-        Py_INCREF(<PyObject*>dtype)
-        stand_in = PyArray_NewLikeArray(operand.array, NPY_KEEPORDER, dtype, 0)
-    return adopt(it, operand, stand_in)
+    Py_INCREF(<PyObject*>dtype)
+    return adopt(it, operand, PyArray_NewLikeArray(operand.array, NPY_KEEPORDER, dtype, 0))
 
 
 cdef int write_back(Iterator* it) except -1:
     cdef int k
+    cdef Operand* operand
     for k in range(it.nin, it.nin + it.nout):
-        if it.operands[k].home is not NULL:
-            PyArray_CopyInto(it.operands[k].home, it.operands[k].array)
-            it.operands[k].array = it.operands[k].home
+        operand = &it.operands[k]
+        if operand.home is NULL:
+            continue
+        if it.masked:
+            np.copyto(<object><PyObject*>operand.home, <object><PyObject*>operand.array, casting="unsafe",
+                      where=<object><PyObject*>it.operands[it.count - 1].array)
+        else:
+            PyArray_CopyInto(operand.home, operand.array)
+        operand.array = operand.home
     return 0
 
 

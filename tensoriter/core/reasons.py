@@ -32,6 +32,9 @@ SENTENCES = {
     Reason.FORCED: "force_path asks for it",
 }
 
+# Why a checked call takes longer than it would unchecked.
+CHECKED_OUT = "checked integers come into out only when all of them fit"
+
 # The exception types that NumPy answers the same reasons with.
 VALUE_ERRORS = {Reason.BROADCAST, Reason.OUT_SHAPE, Reason.OUT_READ_ONLY, Reason.TOO_LARGE}
 
@@ -43,15 +46,15 @@ def operand_name(operand: int, nin: int, nout: int = 1) -> str:
     return "out" if nout == 1 else f"out[{operand - nin}]"
 
 
-def refusal(reason: int, operand: int) -> Exception:
-    """The exception for a call with alpha= that tensoriter does not compute: NumPy has no such call."""
+def refusal(reason: int, operand: int, call: str, nin: int, nout: int) -> Exception:
+    """The exception for a call (so called) that tensoriter does not compute and NumPy does not have."""
     reason = Reason(reason)
-    sentence = SENTENCES[reason].format(operand=operand_name(operand, 2))
+    sentence = f"{call}: {SENTENCES[reason].format(operand=operand_name(operand, nin, nout))}"
     if reason in VALUE_ERRORS:
-        return ValueError(f"add with alpha=: {sentence}")
+        return ValueError(sentence)
     if reason == Reason.SCALAR_RANGE:
-        return OverflowError(f"add with alpha=: {sentence}")
-    return TypeError(f"add with alpha=: {sentence}")
+        return OverflowError(sentence)
+    return TypeError(sentence)
 
 
 def reason_sentence(

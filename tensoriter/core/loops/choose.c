@@ -38,9 +38,9 @@ const char *const *built_instruction_sets(void)
     return names;
 }
 
-loop_function find_loop(const instruction_set *set, const char *op, enum element_type in)
+loop_function find_loop(const loop_entry *loops, const char *op, enum element_type in)
 {
-    for (const loop_entry *entry = set->loops; entry->op != NULL; entry++) {
+    for (const loop_entry *entry = loops; entry->op != NULL; entry++) {
         if (entry->in == in && strcmp(entry->op, op) == 0) {
             return entry->function;
         }

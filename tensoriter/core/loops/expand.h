@@ -17,6 +17,7 @@
 #include "comparison.h"
 #include "remainder.h"
 #include "table.h"
+#include "checked.h"
 
 #include "casts.h"
 #include "swap.h"
@@ -28,5 +29,5 @@ static int supported(void) { return ISA_SUPPORTED; }
 #define TEXT_EXPANDED(a) #a
 #define TEXT(a) TEXT_EXPANDED(a)
 
-const instruction_set JOIN(instruction_set_, ISA) = {TEXT(ISA), supported, loops, casts,
-                                                        swap_copy};
+const instruction_set JOIN(instruction_set_, ISA) = {TEXT(ISA), supported, loops, checked_loops,
+                                                        casts, swap_copy};

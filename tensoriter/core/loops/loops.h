@@ -39,13 +39,14 @@ typedef struct {
 typedef void (*swap_function)(const char *source, npy_intp source_step, char *target,
                               npy_intp target_step, npy_intp n, int item_size, int unit_size);
 
-/* One instruction set: its name, whether this CPU has it, its loops, its casts and its change of byte
-   order. A table of loops ends with a NULL op. casts[source][target] is NULL where the cast is left to
+/* One instruction set: its name, whether this CPU has it, its loops, those that check integers, its casts
+   and its change of byte order. A table of loops ends with a NULL op. casts[source][target] is NULL where the cast is left to
    NumPy. */
 typedef struct {
     const char *name;
     int (*supported)(void);
     const loop_entry *loops;
+    const loop_entry *checked_loops;
     const cast_function (*casts)[ELEMENT_TYPES];
     swap_function swap;
 } instruction_set;
@@ -63,7 +64,7 @@ const instruction_set *choose_instruction_set(const char *limit);
 /* The names of the sets in this build, best first, ended by NULL. */
 const char *const *built_instruction_sets(void);
 
-/* NULL where the op has no loop of ours for that type of operands. */
-loop_function find_loop(const instruction_set *set, const char *op, enum element_type in);
+/* NULL where the table has no loop of the op for that type of operands. */
+loop_function find_loop(const loop_entry *loops, const char *op, enum element_type in);
 
 #endif

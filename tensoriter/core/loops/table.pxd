@@ -12,6 +12,7 @@ cdef extern from "loops/loops.h":
         ELEMENT_TYPES
 
 cdef loop_function own_loop(const char* op, int element) noexcept
+cdef loop_function checked_loop(const char* op, int element) noexcept
 cdef cast_function own_cast(int source, int target) noexcept nogil
 cdef void copy_swapped(const char* source, npy_intp source_step, char* target, npy_intp target_step,
                        npy_intp n, int item_size, int unit_size) noexcept nogil

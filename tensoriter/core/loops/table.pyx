@@ -5,12 +5,16 @@ from tensoriter.core.array_api cimport npy_intp
 
 cdef extern from "loops.h":
     ctypedef void (*swap_function)(const char*, npy_intp, char*, npy_intp, npy_intp, int, int) noexcept nogil
+    ctypedef struct loop_entry:
+        pass
     ctypedef struct instruction_set:
         const char* name
+        const loop_entry* loops
+        const loop_entry* checked_loops
         swap_function swap
     const instruction_set* choose_instruction_set(const char* limit) nogil
     const char* const* built_instruction_sets() nogil
-    loop_function find_loop(const instruction_set*, const char* op, element_type) nogil
+    loop_function find_loop(const loop_entry*, const char* op, element_type) nogil
 
 cdef extern from *:
     """
@@ -27,7 +31,12 @@ cdef const instruction_set* chosen = choose_instruction_set(NULL)
 
 cdef loop_function own_loop(const char* op, int element) noexcept:
     """Our loop for this op and element type in the chosen instruction set, or NULL."""
-    return find_loop(chosen, op, <element_type>element)
+    return find_loop(chosen.loops, op, <element_type>element)
+
+
+cdef loop_function checked_loop(const char* op, int element) noexcept:
+    """The same of the loops that note overflow; NULL where nothing can."""
+    return find_loop(chosen.checked_loops, op, <element_type>element)
 
 
 cdef cast_function own_cast(int source, int target) noexcept nogil:

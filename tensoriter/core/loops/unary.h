@@ -1,8 +1,8 @@
 /* The ways of a unary loop, expanded once for each instruction set: contiguous and every other element
    vectorised (see the picture in binary.h), strided one element after the other. */
 
-/* EXPRESSION of a, which is of type IN, for every element; FINISH runs after them. */
-#define UNARY_LOOP(NAME, IN, OUT, EXPRESSION, FINISH)                                              \
+/* EXPRESSION of a, which is of type IN, for every element; SETUP runs before them and FINISH after. */
+#define UNARY_LOOP_WITH(NAME, IN, OUT, SETUP, EXPRESSION, FINISH)                                  \
     ISA_TARGET static void NAME(char **args, npy_intp const *dimensions, npy_intp const *steps,    \
                                 void *data)                                                        \
     {                                                                                              \
@@ -14,6 +14,7 @@
         const npy_intp step = steps[0], out_step = steps[1];                                       \
         const IN *x = (const IN *)args[0];                                                         \
         OUT *out = (OUT *)args[1];                                                                 \
+        SETUP;                                                                                     \
         if (out_step == out_size && step == size) {                                                \
             EACH(INDEPENDENT, const IN a = x[i]; out[i] = EXPRESSION;)                             \
         }                                                                                          \
@@ -30,3 +31,5 @@
         }                                                                                          \
         FINISH;                                                                                    \
     }
+#define UNARY_LOOP(NAME, IN, OUT, EXPRESSION, FINISH)                                              \
+    UNARY_LOOP_WITH(NAME, IN, OUT, (void)data, EXPRESSION, FINISH)

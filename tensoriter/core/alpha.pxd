@@ -1,0 +1,3 @@
+"""alpha=, the factor of x1 + alpha * x2."""
+
+cdef int set_alpha(object value, int type_number, void* target) except -1
