@@ -82,7 +82,7 @@ class TestEveryUfunc:
                 compare(op, ufunc, *(a[:-1] for a in x), out=x[-1][1:])
 
     def test_where(self, name):
-        """Beside calls without where=. With it NumPy moves the pointers on even if the loop has moved them, as
+        """Beside calls without where=. With it NumPy moves the pointers even if the loop has done so, as
         many of SciPy's do, and then writes where it should not."""
         ufunc = UFUNCS[name]
         mask = np.arange(35).reshape(5, 7) % 3 > 0
