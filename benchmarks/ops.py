@@ -37,7 +37,8 @@ def main() -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--op", action="append", metavar="NAME", choices=op_names(), help="only this op")
     parser.add_argument("--dtype", default="f", help="of the operands, where the op takes it (default f)")
     parser.add_argument("--rounds", type=int, default=15)

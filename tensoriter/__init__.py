@@ -12,12 +12,13 @@ from tensoriter.core.op import Op
 from tensoriter.core.paths import force_path
 from tensoriter.core.threads import num_threads, set_num_threads, threads
 from tensoriter.explain import Explanation, explain, info
+from tensoriter.headers import get_include
 from tensoriter.operators import operators
 from tensoriter.ops import *  # noqa: F403
 from tensoriter.ops import __all__ as _op_names
 
 __version__ = "0.1.0"
 __all__ = [
-    "Explanation", "Op", "TensorIterator", "checked", "explain", "force_path", "free_list", "info",
-    "num_threads", "operators", "set_num_threads", "threads", *_op_names,
+    "Explanation", "Op", "TensorIterator", "checked", "explain", "force_path", "free_list", "get_include",
+    "info", "num_threads", "operators", "set_num_threads", "threads", *_op_names,
 ]

@@ -1,14 +1,14 @@
 from collections.abc import Mapping
 from types import EllipsisType, TracebackType
-from typing import Any, Literal, Protocol, SupportsIndex, TypedDict, final, overload
+from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, TypedDict, final, overload
 
 import numpy as np
 import numpy.typing as npt
 
 __version__: str
 __all__ = [
-    "Explanation", "Op", "TensorIterator", "checked", "explain", "force_path", "free_list", "info",
-    "num_threads", "operators", "set_num_threads", "threads",
+    "Explanation", "Op", "TensorIterator", "checked", "explain", "force_path", "free_list", "get_include",
+    "info", "num_threads", "operators", "set_num_threads", "threads",
     "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
     "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_count", "bitwise_invert",
     "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "cbrt", "ceil",
@@ -296,8 +296,7 @@ class TensorIterator:
     @property
     def threads(self) -> int: ...
 
-@final
-class Explanation:
+class Explanation(NamedTuple):
     path: _Path
     reason: str
     loop: str
@@ -306,7 +305,7 @@ class Explanation:
     shape: tuple[int, ...] | None
     cast: tuple[str, ...]
     copied: tuple[str, ...]
-    walk: tuple[str, ...] = ...
+    walk: tuple[str, ...]
 
 def explain(
     *operands: npt.ArrayLike | None,
@@ -369,6 +368,7 @@ class _Info(TypedDict):
     threads: int
     cpus: int | None
 
+def get_include() -> str: ...
 def info() -> _Info: ...
 
 def num_threads() -> int: ...

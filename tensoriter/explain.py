@@ -3,18 +3,16 @@
 import os
 import platform
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from tensoriter.core.iterator import TensorIterator
 from tensoriter.core.loops.table import instruction_sets
-from tensoriter.core.reasons import operand_name
 from tensoriter.core.threads import num_threads
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(NamedTuple):
     """How a call would go. str() of it is a text for people.
 
     path : 'contiguous', 'strided' or 'numpy'
@@ -35,7 +33,7 @@ class Explanation:
     shape: tuple | None
     cast: tuple
     copied: tuple
-    walk: tuple = ()
+    walk: tuple
 
     def __str__(self) -> str:
         rows = [("path", self.path), ("why", self.reason or "nothing kept it off the shortest path")]
@@ -64,7 +62,8 @@ def explain(*operands, op=None, **keywords) -> Explanation:
         from tensoriter.ops import add as op
     iterator = TensorIterator(*operands, op=op, **keywords)
     if iterator.path == "numpy":
-        return Explanation("numpy", iterator.reason, "", "numpy", None, None, (), ())
+        return Explanation("numpy", iterator.reason, "", "numpy", None, None, (), (), ())
+    from tensoriter.core.reasons import operand_name    # its words cost 2 ms to import
     names = [operand_name(k, op.nin, op.nout) for k in range(op.nargs)]
     cast = tuple(
         f"{name} from {pair[0]} to {pair[1]}" for name, pair in zip(names, iterator.cast, strict=True) if pair

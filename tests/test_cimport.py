@@ -1,22 +1,23 @@
-"""The iterator from Cython: a module is built against the installed package and run."""
+"""What an installed tensoriter gives to C and Cython: modules are built against one and run."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
+import pytest
 
 import tensoriter
 
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(tensoriter.__file__).parent
+
 SOURCE = '''
 from cpython.object cimport PyObject
-
-from tensoriter.core.arguments cimport Arguments, parse_arguments
-from tensoriter.core.dtypes cimport LoopTable
-from tensoriter.core.for_each cimport for_each
-from tensoriter.core.iterator cimport Iterator, set_up
-from tensoriter.core.prepare cimport clear, prepare
+from tensoriter cimport (
+    Arguments, clear, for_each, Iterator, LoopTable, parse_arguments, prepare, set_up, write_back,
+)
 
 
 def apply(LoopTable table, x1, x2, out):
@@ -32,24 +33,20 @@ def apply(LoopTable table, x1, x2, out):
     try:
         prepare(&it, &arguments)
         with nogil:
-            for_each(&it, NULL)
+            for_each(&it, it.loop.data)
+        write_back(&it)
     finally:
         clear(&it)
     return True
 '''
 
 SETUP = '''
-import sys
-from pathlib import Path
-
-import numpy
+import numpy, tensoriter
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-package = Path(sys.argv.pop())
-headers = [numpy.get_include(), str(package / "core"), str(package / "core" / "loops")]
-extension = Extension("user", ["user.pyx"], include_dirs=headers)
-setup(name="user", ext_modules=cythonize([extension], language_level=3, include_path=[str(package.parent)]))
+headers = [numpy.get_include(), tensoriter.get_include()]
+setup(ext_modules=cythonize([Extension("user", ["user.pyx"], include_dirs=headers)], language_level=3))
 '''
 
 PROGRAM = '''
@@ -58,22 +55,51 @@ import numpy as np, tensoriter, user
 x, row, out = np.arange(12.0).reshape(3, 4), np.arange(4, dtype=">i2"), np.zeros((3, 4))
 assert user.apply(tensoriter.add, x, row, out)
 assert not user.apply(tensoriter.add, x, [1, 2, 3, 4], out)
-print(out.tolist())
+assert np.array_equal(out, x + row)
+y = np.arange(10.0)
+assert user.apply(tensoriter.add, y[:-1], 1, y[1:])        # overlapping
+assert y.tolist() == [0, *range(1, 10)]
 '''
 
 
-def test_iterator_from_cython(tmp_path):
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A directory with what a wheel holds: the files that setuptools puts there, and the extensions."""
+    site = tmp_path_factory.mktemp("site")
+    work = tmp_path_factory.mktemp("work")
+    run(site, ROOT, "setup.py", "-q", "egg_info", "--egg-base", str(work),
+        "build_py", "--build-lib", str(site))
+    for extension in PACKAGE.rglob("*.so"):
+        shutil.copy(extension, site / extension.relative_to(PACKAGE.parent))
+    return site
+
+
+def run(site, directory, *command):
+    """Runs Python in a directory, with what is installed in `site`."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), str(directory)])}
+    ran = subprocess.run([sys.executable, *command], cwd=directory, env=environment,
+                         capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_headers_and_declarations_are_installed(installed):
+    for pattern in ("*.pxd", "*.h"):
+        ours = {path.relative_to(PACKAGE) for path in PACKAGE.rglob(pattern)}
+        assert ours == {path.relative_to(installed / "tensoriter") for path in installed.rglob(pattern)}
+    assert not [*installed.rglob("*.c"), *installed.rglob("*.pyx")]
+
+
+def test_iterator_from_cython(installed, tmp_path):
     (tmp_path / "user.pyx").write_text(SOURCE)
     (tmp_path / "setup.py").write_text(SETUP)
-    package = Path(tensoriter.__file__).parent
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(package.parent)])}
+    run(installed, tmp_path, "setup.py", "-q", "build_ext", "--inplace")
+    run(installed, tmp_path, "-c", PROGRAM)
 
-    def run(*command):
-        return subprocess.run([sys.executable, *command], cwd=tmp_path, env=environment,
-                              capture_output=True, text=True)
 
-    built = run("setup.py", "-q", "build_ext", "--inplace", str(package))
-    assert built.returncode == 0, built.stdout + built.stderr
-    ran = run("-c", PROGRAM)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.strip() == str((np.arange(12.0).reshape(3, 4) + np.arange(4)).tolist())
+def test_example_of_an_op(installed, tmp_path):
+    """examples/hypot3: built, and tested by its own tests."""
+    example = tmp_path / "hypot3"
+    shutil.copytree(ROOT / "examples" / "hypot3", example,
+                    ignore=shutil.ignore_patterns("build", "*.c", "*.so"))
+    run(installed, example, "setup.py", "-q", "build_ext", "--inplace")
+    run(installed, example, "-m", "pytest", "-q", "test_hypot3.py")

@@ -33,6 +33,9 @@ def profile(examples):
     )
 
 
+PROFILE = profile(3000)
+
+
 def forced(op):
     """The same op kept off the contiguous path."""
     def call(*args, **kwargs):
@@ -43,13 +46,13 @@ def forced(op):
     return call
 
 
-@profile(3000)
+@PROFILE
 @given(calls())
 def test_add(call):
     compare(tensoriter.add, np.add, *call.args, errstate=call.errstate, **call.kwargs)
 
 
-@profile(3000)
+@PROFILE
 @given(calls())
 def test_add_forced_on_the_strided_path(call):
     compare(forced(tensoriter.add), np.add, *call.args, errstate=call.errstate, **call.kwargs)

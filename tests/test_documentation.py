@@ -19,6 +19,7 @@ MODULES = [
     "tensoriter.core.paths",
     "tensoriter.core.signatures",
     "tensoriter.explain",
+    "tensoriter.headers",
     "tensoriter.operators",
     "tensoriter.timing",
     "tensoriter.verify",

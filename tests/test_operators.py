@@ -44,7 +44,10 @@ class TestTwoOperands:
         function = TWO_OPERANDS[name]
         same_with_message(function, values(dtype), values(dtype)[::-1].copy())
         for other in DTYPES:
-            same(function, values(dtype), values(other))
+            second = values(other)
+            if name == "**=":   # a negative power of integers is an error, and NumPy has written a part by then
+                second = np.abs(second)
+            same(function, values(dtype), second)
 
     @pytest.mark.parametrize("number", [
         2, 0, 1, -1, 3, -2, 300, 2**40, 2**63, 2**70, -2**70, 2.0, 0.5, -1.0, 0.0, 1.0, 1.5, -0.0, 1e39,

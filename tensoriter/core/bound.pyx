@@ -14,7 +14,8 @@ from tensoriter.core.arguments cimport Arguments, parse_arguments
 from tensoriter.core.array_api cimport (
     _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, npy_intp, Py_DECREF,
     Py_INCREF, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES,
-    PyArrayObject, PyErr_Occurred, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal, vectorcallfunc,
+    PyArrayObject, PyErr_Occurred, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal,
+    vectorcallfunc,
 )
 from tensoriter.core.dtypes cimport LoopTable, WEAK_INT
 from tensoriter.core.for_each cimport for_each_from

@@ -12,6 +12,7 @@ cdef extern from "elements.h":
     const unsigned char element_unit[]
     bint is_integer_element(int element) noexcept nogil
     bint is_signed_element(int element) noexcept nogil
+    bint is_complex_element(int element) noexcept nogil
     bint is_extended_element(int element) noexcept nogil
     bint integer_fits(long long value, int element) noexcept nogil
 
@@ -73,3 +74,6 @@ cdef PyArray_Descr* dtype_of_code[27]
 cdef PyTypeObject* scalar_types_by_number[24]
 
 cdef int scalar_type_number(PyTypeObject* scalar_type) noexcept
+
+# Whether NumPy calls a loop for a single scalar without making arrays: from 2.4 on, once it has met the type.
+cdef bint SCALARS_HAVE_NO_STEPS

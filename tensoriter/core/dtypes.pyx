@@ -16,6 +16,8 @@ from tensoriter.core.loops.table cimport checked_loop, own_loop
 
 _import_array()
 
+cdef bint SCALARS_HAVE_NO_STEPS = tuple(map(int, np.__version__.split(".")[:2])) >= (2, 4)
+
 cdef tuple WEAK_TYPES = (int, float, complex)
 cdef dict TYPE_OF_CHARACTER = {np.dtype(c).char: np.dtype(c).num for c in "?bBhHiIlLqQefdgFDG"}
 cdef dict _CHARACTERS = {number: character for character, number in TYPE_OF_CHARACTER.items()}
@@ -101,6 +103,7 @@ cdef class LoopTable:
     cdef Loop* resolve(self, int* codes) except? NULL:
         """The loop for operands with these codes; NULL where the call is NumPy's."""
         cdef int index
+        cdef int alike[2]
         cdef unsigned char* known
         if self.table.nin > 2:
             index = self.resolve_many(codes)
@@ -109,6 +112,11 @@ cdef class LoopTable:
         if known[0] == UNRESOLVED:
             known[0] = <unsigned char>self.ask_numpy(codes, -1)
             self.note_same_type(codes, known[0])
+            if known[0] != LEFT_TO_NUMPY:
+                # An array with a Python number goes the short way by what is known of two such arrays.
+                alike[0] = alike[1] = self.table.loops[known[0]].types[0]
+                if codes[0] != alike[0] or (self.table.nin > 1 and codes[1] != alike[0]):
+                    self.resolve(alike)
         return NULL if known[0] == LEFT_TO_NUMPY else &self.table.loops[known[0]]
 
     cdef int resolve_many(self, int* codes) except -1:
@@ -162,7 +170,8 @@ cdef class LoopTable:
 
 # ---------------------------------------------------------------- one loop
 
-cdef bint fill_loop(Loop* loop, PyUFuncObject* ufunc, int signature, const char* own, bint borrowing) noexcept:
+cdef bint fill_loop(Loop* loop, PyUFuncObject* ufunc, int signature, const char* own,
+                    bint borrowing) noexcept:
     """Describes the loop of the ufunc's signature of that number; False where it is not for us."""
     cdef const char* types = ufunc.types + signature * ufunc.nargs
     cdef int k, element

@@ -3,7 +3,7 @@
 #ifndef TENSORITER_ELEMENTS_H
 #define TENSORITER_ELEMENTS_H
 
-#include "loops.h"
+#include "loops/loops.h"
 
 /* Type numbers below this are NumPy's own; NPY_HALF is the highest of ours. */
 enum { TYPE_NUMBERS = 24 };
@@ -53,6 +53,11 @@ static inline int is_signed_element(int element)
 }
 
 /* On x86 long double sets the floating-point flags of another unit. */
+static inline int is_complex_element(int element)
+{
+    return element >= COMPLEX64;
+}
+
 static inline int is_extended_element(int element)
 {
     return element == LONGDOUBLE || element == CLONGDOUBLE;

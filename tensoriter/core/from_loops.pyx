@@ -51,8 +51,8 @@ def ufunc_of_loops(str name, loops, nin, str doc):
         raise ValueError(f"the loops of {name} differ in their number of operands")
     (inputs, operands), = counts
     if not 0 < inputs < operands < MAX_OPERANDS:
-        raise ValueError(f"{name} has {inputs} inputs and {operands - inputs} outputs: an op has at least one "
-                         f"of each, and {MAX_OPERANDS - 1} together at most")
+        raise ValueError(f"{name} has {inputs} inputs and {operands - inputs} outputs: an op has at least "
+                         f"one of each, and {MAX_OPERANDS - 1} together at most")
     cdef LoopArrays arrays = LoopArrays(name, doc, [(types, pointer) for (types, _), pointer in numbers])
     ufunc = PyUFunc_FromFuncAndData(arrays.functions, arrays.data, arrays.types, len(numbers), inputs,
                                     operands - inputs, PyUFunc_None, arrays.name, arrays.doc, 0)

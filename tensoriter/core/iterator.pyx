@@ -3,8 +3,6 @@
 The general set-up goes in two parts. `set_up` only looks: it decides whether the call is ours, and a
 call that is not goes to NumPy untouched. `prepare` acts: it copies, casts and allocates.
 """
-from tensoriter.core.reasons import CHECKED_OUT, reason_sentence
-
 from tensoriter.core.arguments cimport parse_arguments, Reason
 from tensoriter.core.array_api cimport (
     _import_array, is_plain_array, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_KEEPORDER, NPY_ORDER,
@@ -14,8 +12,8 @@ from tensoriter.core.array_api cimport (
 )
 from tensoriter.core.checked cimport take_checked
 from tensoriter.core.dtypes cimport (
-    dtype_of_code, element_size, integer_fits, is_extended_element, is_integer_element, scalar_type_number,
-    WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT,
+    dtype_of_code, element_size, integer_fits, is_complex_element, is_extended_element, is_integer_element,
+    scalar_type_number, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT,
 )
 from tensoriter.core.layout cimport (
     broadcast, coalesce, must_copy, order_dimensions, output_strides, overlaps_itself,
@@ -137,6 +135,8 @@ cdef bint choose_loop(Iterator* it, Arguments* arguments, LoopTable table) excep
         it.loop = table.resolve(codes)
     if it.loop is NULL:
         return refuse(arguments, Reason.NO_LOOP, 0)
+    if it.masked and it.loop.borrowed and is_complex_element(element_of(it.loop.types[0])):
+        return refuse(arguments, Reason.MASKED_COMPLEX, 0)
     it.floating = it.loop.floating
     it.extended = it.loop.extended
     for k in range(it.nin):
@@ -362,6 +362,7 @@ cdef class TensorIterator:
                     &way, &op.table, op.table.nin, pointers, len(operands), kwnames, &out)):
                 kept_off = checking and out is not NULL and way.loop.checked is not NULL
                 self.path = "strided" if kept_off else "contiguous"
+        from tensoriter.core.reasons import CHECKED_OUT, reason_sentence    # words that cost 2 ms to import
         self.reason = CHECKED_OUT if kept_off else reason_sentence(
             self.path, arguments.reason, arguments.reason_operand, operands, keywords, op.table.nin,
             op.table.nout)

@@ -28,6 +28,16 @@ enum {
     STREAM_FROM = 32 << 20
 };
 
+/* Room for a tile of each operand in the loop's type, and one of bytes in the wrong order: 8 KB each on most
+   CPUs, so that three such stay in L1. They start on cache lines, for vectors to be whole, and the odd length
+   keeps them from lying a multiple of 4,096 bytes apart, where CPUs take a load for one of a store that is
+   under way. */
+enum { BLOCK_OPERANDS = 8, BLOCK_ITEMS = 512, BLOCK_GAP = 12 };
+typedef struct {
+    _Alignas(CACHE_LINE) long double native[BLOCK_OPERANDS][BLOCK_ITEMS + BLOCK_GAP];
+    _Alignas(CACHE_LINE) long double swapped[BLOCK_ITEMS];
+} Blocks;
+
 /* n x rows elements; a step is from element to element, a row step from row to row. The inner of the two
    loops goes along `rows` where that is how one side's elements lie together. */
 #define MOVE_ELEMENTS(SIZE)                                                                        \

@@ -8,12 +8,15 @@ import numpy as np
 from cpython.object cimport PyObject
 
 from tensoriter.core.array_api cimport (
-    _import_array, _import_umath, has_metadata, is_native, NPY_CORDER, NPY_FORTRANORDER, NPY_KEEPORDER, npy_intp, NPY_MAXDIMS, NPY_ORDER,
+    _import_array, _import_umath, has_metadata, is_native, NPY_CORDER, NPY_FORTRANORDER,
+    NPY_KEEPORDER, npy_intp, NPY_MAXDIMS, NPY_ORDER,
     Py_DECREF, Py_INCREF, PyArray_CastToType, PyArray_CopyInto, PyArray_Descr, PyArray_DESCR,
     PyArray_DescrNewByteorder, PyArray_NewFromDescr, PyArray_NewLikeArray, PyArray_Type,
     PyArrayObject,
 )
-from tensoriter.core.dtypes cimport dtype_of_code, element_size, element_unit, WEAK_INT
+from tensoriter.core.dtypes cimport (
+    dtype_of_code, element_size, element_unit, SCALARS_HAVE_NO_STEPS, WEAK_INT,
+)
 from tensoriter.core.fpstatus cimport FE_ALL_EXCEPT, FE_OVERFLOW, fp_clear, fp_report, fp_status
 from tensoriter.core.freelist cimport new_array
 from tensoriter.core.iterator cimport Operand, set_array
@@ -54,6 +57,9 @@ cdef void set_single_steps(Iterator* it, NPY_ORDER order) noexcept:
     cdef int k
     cdef Operand* operand
     if it.ndim > 1 and (order == NPY_CORDER or order == NPY_FORTRANORDER):
+        return
+    if (SCALARS_HAVE_NO_STEPS and it.nin == 1 and it.operands[0].array is NULL and it.operands[1].array is NULL
+            and order == NPY_KEEPORDER and it.loop.types[0] == it.loop.types[1]):
         return
     for k in range(it.nin + 1):
         operand = &it.operands[k]

@@ -23,6 +23,7 @@ SENTENCES = {
     " real, which is left to NumPy",
     Reason.MASKED_CAST: "where= with {operand} of another dtype than the loop's makes NumPy cast the old"
     " values of {operand}, too, and warn of them",
+    Reason.MASKED_COMPLEX: "NumPy's own loops for complex numbers raise flags by how a mask cuts their runs",
     Reason.BROADCAST: "the operands' shapes do not broadcast together",
     Reason.OUT_SHAPE: "{operand} does not have the shape of the result",
     Reason.OUT_READ_ONLY: "{operand} is read-only",
@@ -33,9 +34,6 @@ SENTENCES = {
 
 # Why a checked call takes longer than it would unchecked.
 CHECKED_OUT = "checked integers come into out only when all of them fit"
-
-# What the signatures of loops that can be taken consist of (see `np.ufunc.types`).
-NUMERIC = frozenset("?bBhHiIlLqQefdgFDG->")
 
 # The exception types that NumPy answers the same reasons with.
 VALUE_ERRORS = {Reason.BROADCAST, Reason.OUT_SHAPE, Reason.OUT_READ_ONLY, Reason.TOO_LARGE}
@@ -57,19 +55,6 @@ def refusal(reason: int, operand: int, call: str, nin: int, nout: int) -> Except
     if reason == Reason.SCALAR_RANGE:
         return OverflowError(sentence)
     return TypeError(sentence)
-
-
-def why_not(ufunc: np.ufunc, most_operands: int) -> str:
-    """Why none of this ufunc's loops can be taken; '' if some can."""
-    if ufunc.signature is not None:
-        return f"it is generalized, with the signature {ufunc.signature}"
-    if ufunc.nargs > most_operands:
-        return f"it has {ufunc.nargs} operands, and an op at most {most_operands}"
-    if not ufunc.types:
-        return "it lists none (they are new-style loops, or compiled for dtypes when it is called)"
-    if not any(NUMERIC.issuperset(signature) for signature in ufunc.types):
-        return "it has none for numbers or bools"
-    return ""
 
 
 def reason_sentence(

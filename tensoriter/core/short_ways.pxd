@@ -8,13 +8,14 @@ from cpython.object cimport PyObject, PyTypeObject
 from tensoriter.core.arguments cimport OUT_KEYWORD
 from tensoriter.core.array_api cimport (
     flags_of, is_native, is_plain_array, NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS,
-    NPY_ARRAY_WRITEABLE, NPY_DOUBLE, npy_intp, NPY_LONG, Py_TYPE, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS,
+    NPY_ARRAY_WRITEABLE, NPY_DOUBLE, npy_intp, NPY_LONG, Py_TYPE, PyArray_BYTES, PyArray_Descr,
+    PyArray_DESCR, PyArray_DIMS,
     PyArray_NDIM, PyArrayObject, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongLongAndOverflow,
     PyLong_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE,
 )
 from tensoriter.core.dtypes cimport (
     dtype_of_code, element_of, element_size, integer_fits, is_integer_element, Loop, LoopTableState,
-    scalar_type_number, scalar_types_by_number, TYPE_NUMBERS, WEAK_FLOAT, WEAK_INT,
+    scalar_type_number, scalar_types_by_number, SCALARS_HAVE_NO_STEPS, TYPE_NUMBERS, WEAK_FLOAT, WEAK_INT,
 )
 from tensoriter.core.iterator cimport contiguous_set_up
 from tensoriter.core.loops.table cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64
@@ -71,6 +72,9 @@ cdef inline bint short_way(Short* way, LoopTableState* table, int nin, PyObject*
         return False
     way.dtype = dtype_of_result(way.loop, nin, way.dtype)
     way.steps[nin] = way.loop.steps[nin]
+    if (nin == 1 and way.like is NULL and out[0] is NULL and SCALARS_HAVE_NO_STEPS and way.loop.borrowed
+            and way.loop.types[0] == way.loop.types[1]):
+        way.steps[1] = 0    # by which complex square chooses its last bit, see set_single_steps in prepare.pyx
     return out[0] is NULL or accepts_output(way, nin, <PyArrayObject*>out[0])
 
 

@@ -5,13 +5,12 @@ from tensoriter.core.array_api cimport npy_intp
 from tensoriter.core.dtypes cimport MAX_OPERANDS
 from tensoriter.core.iterator cimport Iterator
 
-cdef struct Blocks:
-    # Room for a tile of each operand in the loop's type, and one of bytes in the wrong order: 8 KB each
-    # on most CPUs, so that three such stay in L1. Long doubles give it the alignment of every loop.
-    # The odd length keeps operands' blocks from lying a multiple of 4,096 bytes apart, where CPUs take
-    # a load for one of a store that is under way.
-    long double native[MAX_OPERANDS][512 + 12]
-    long double swapped[512]
+cdef extern from "move.h":
+    enum:
+        CACHE_LINE
+    ctypedef struct Blocks:
+        long double native[MAX_OPERANDS][0]
+        long double swapped[0]
 
 cdef inline void call_loop(Iterator* it, char** pointers, npy_intp n, npy_intp* steps,
                            void* data) noexcept nogil:

@@ -15,7 +15,6 @@ from tensoriter.core.loops.table cimport copy_swapped, own_cast
 
 cdef extern from "move.h":
     enum:
-        CACHE_LINE
         STREAM_FROM
         STREAMING_STORES
     void move_tile(const char* source, npy_intp source_step, npy_intp source_row_step, char* target,
@@ -27,6 +26,7 @@ cdef extern from "move.h":
 
 cdef enum:
     BLOCK_BYTES = 8192    # (4,096 and 16,384 are slower for casts: more starts, more of L1)
+    SMALLEST_BLOCK = BLOCK_BYTES // 32  # elements of any size
     # Elements: with fewer, what looking for a better walk costs (about 20 ns) is not won back.
     TILE_FROM = 1024
     # An innermost dimension shorter than this costs more in calls of the loop than in the loop, and
@@ -160,12 +160,16 @@ cdef void fit_blocks(Iterator* it) noexcept nogil:
     """Cuts the tile down to what a block takes."""
     cdef int k, widest = 1
     cdef npy_intp most
+    if it.size <= SMALLEST_BLOCK and not it.masked:
+        if it.dims_count > 1:
+            it.tile_rows = it.dims[1]
+        return
     for k in range(it.nin + it.nout):
         if it.operands[k].in_block:
             widest = max(widest, element_size[it.operands[k].element])
             widest = max(widest, element_size[it.operands[k].loop_element])
     most = BLOCK_BYTES // widest
-    if it.tile_rows == 1 and it.dims_count > 1 and not it.masked:
+    if it.tile_rows == 1 and it.dims_count > 1 and not it.masked and not it.streaming:
         it.tile_rows = max(1, min(it.dims[1], most // it.dims[0]))     # short rows: several to a tile
     it.tile_length = max(1, min(it.tile_length, most // it.tile_rows))
 
@@ -199,6 +203,14 @@ cdef void run_plane(Iterator* it, Blocks* blocks, char** pointers, void* data) n
 
 cdef void run_tile(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, npy_intp rows,
                    void* data) noexcept nogil:
+    if rows > 1:
+        run_rows(it, blocks, pointers, n, rows, data)
+    else:
+        run_pieces(it, blocks, pointers, n, data)
+
+
+cdef void run_rows(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, npy_intp rows,
+                   void* data) noexcept nogil:
     """Brings inputs into blocks, runs the loop, takes outputs from blocks."""
     cdef char* here[MAX_OPERANDS]
     cdef npy_intp steps[MAX_OPERANDS]
@@ -211,7 +223,7 @@ cdef void run_tile(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, np
         operand = &it.operands[k]
         here[k] = pointers[k]
         steps[k] = operand.steps[0]
-        row_steps[k] = operand.steps[1] if rows > 1 else 0
+        row_steps[k] = operand.steps[1]
         if operand.in_block:
             here[k] = <char*>blocks.native[k]
             steps[k] = element_size[operand.loop_element]
@@ -223,10 +235,7 @@ cdef void run_tile(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, np
         run *= rows
         runs = 1
     for row in range(runs):
-        if it.streaming:
-            run_streaming(it, blocks, here, steps, run, data)
-        else:
-            call_loop(it, here, run, steps, data)
+        call_loop(it, here, run, steps, data)
         for k in range(count):
             here[k] += row_steps[k]
     for k in range(it.nin, count):
@@ -234,37 +243,49 @@ cdef void run_tile(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, np
             store(&it.operands[k], blocks, k, pointers[k], n, rows)
 
 
-cdef void run_streaming(Iterator* it, Blocks* blocks, char** pointers, npy_intp* steps, npy_intp left,
-                        void* data) noexcept nogil:
-    """Runs the loop with the streamed outputs in blocks, short ones that end on a cache line (of the first
-    output's). Few instructions: what happens between two blocks is in the memory's way."""
-    cdef char* here[MAX_OPERANDS]
-    cdef char* target[MAX_OPERANDS]
-    cdef int k, count = it.nin + it.nout
-    cdef npy_intp size = steps[it.nin]
-    cdef npy_intp n = (-<npy_intp>pointers[it.nin] & (CACHE_LINE - 1)) // size
+cdef void run_pieces(Iterator* it, Blocks* blocks, char** pointers, npy_intp left, void* data) noexcept nogil:
+    """One row, at once or, where an output is streamed, in short pieces that end on its cache lines, so that
+    these are written whole. Few instructions: what happens between two pieces is in the memory's way."""
+    cdef char* place[MAX_OPERANDS]      # in the operand's own memory
+    cdef char* here[MAX_OPERANDS]       # and what the loop sees
+    cdef npy_intp steps[MAX_OPERANDS]
+    cdef int k, nin = it.nin, count = nin + it.nout
+    cdef npy_intp n, first = 0, size = element_size[it.operands[nin].loop_element]
+    cdef npy_intp piece = left
+    cdef Operand* operand
     for k in range(count):
-        here[k] = target[k] = pointers[k]
+        operand = &it.operands[k]
+        place[k] = here[k] = pointers[k]
+        steps[k] = operand.steps[0]
+        if operand.in_block or operand.streamed:
+            here[k] = <char*>blocks.native[k]
+            steps[k] = element_size[operand.loop_element]
+        if operand.in_block and k < nin and operand.steps[0] == 0:
+            convert(operand, blocks, False, place[k], 0, here[k], 0, 1)
+            steps[k] = 0
+    if it.streaming:
+        piece = STREAM_BYTES // size
+        first = (-<npy_intp>pointers[nin] & (CACHE_LINE - 1)) // size
     while left > 0:
-        if n == 0:
-            n = STREAM_BYTES // size
-        n = min(n, left)
-        for k in range(it.nin, count):
-            if it.operands[k].streamed:
-                here[k] = <char*>blocks.native[k]
+        n = min(left, first if first > 0 else piece)
+        first = 0
+        for k in range(nin):
+            operand = &it.operands[k]
+            if operand.in_block and steps[k] != 0:
+                convert(operand, blocks, False, place[k], operand.steps[0], here[k], steps[k], n)
         call_loop(it, here, n, steps, data)
-        for k in range(it.nin):
-            here[k] += n * steps[k]
-            if steps[k] == size and not it.operands[k].in_block:
-                prefetch_lines(here[k] + STREAM_BYTES, STREAM_BYTES)
-        for k in range(it.nin, count):
-            if it.operands[k].streamed:
-                stream_out(target[k], <char*>blocks.native[k], n * steps[k])
-                target[k] += n * steps[k]
-            else:
-                here[k] += n * steps[k]
+        for k in range(count):
+            operand = &it.operands[k]
+            if operand.streamed:
+                stream_out(place[k], here[k], n * steps[k])
+            elif operand.in_block and k >= nin:
+                convert(operand, blocks, True, here[k], steps[k], place[k], operand.steps[0], n)
+            place[k] += n * operand.steps[0]
+            if not operand.in_block and not operand.streamed:
+                here[k] = place[k]
+                if it.streaming and steps[k] == size:
+                    prefetch_lines(place[k] + STREAM_BYTES, STREAM_BYTES)
         left -= n
-        n = 0
 
 
 cdef void finish_tiles(Iterator* it) noexcept nogil:

@@ -1,7 +1,7 @@
 """The C loops, seen from Cython. The functions are called through the pointers that this module hands out."""
 from tensoriter.core.array_api cimport npy_intp
 
-cdef extern from "loops.h":
+cdef extern from "loops/loops.h":
     ctypedef void (*loop_function)(char** args, const npy_intp* dimensions, const npy_intp* steps,
                                    void* data) noexcept nogil
     ctypedef void (*cast_function)(const char* source, npy_intp source_step, char* target,
