@@ -19,6 +19,6 @@ from tensoriter.ops import __all__ as _op_names
 
 __version__ = "0.1.0"
 __all__ = [
-    "Explanation", "Op", "TensorIterator", "checked", "explain", "force_path", "free_list", "get_include", "info",
-    "num_threads", "operators", "set_num_threads", "threads", *_op_names,
+    "Explanation", "Op", "TensorIterator", "checked", "explain", "force_path", "free_list", "get_include",
+    "info", "num_threads", "operators", "set_num_threads", "threads", *_op_names,
 ]

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 __version__: str
 __all__ = [
-    "Explanation", "Op", "TensorIterator", "checked", "explain", "force_path", "free_list", "get_include", "info",
-    "num_threads", "operators", "set_num_threads", "threads",
+    "Explanation", "Op", "TensorIterator", "checked", "explain", "force_path", "free_list", "get_include",
+    "info", "num_threads", "operators", "set_num_threads", "threads",
     "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
     "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_count", "bitwise_invert",
     "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "cbrt", "ceil",

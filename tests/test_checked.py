@@ -468,7 +468,7 @@ def test_explain():
         assert tensoriter.explain(x, x).path == "contiguous"
         assert tensoriter.explain(x, x, out=x).path == "strided"
         assert "checked" in tensoriter.explain(x, x, out=x).reason
-        assert tensoriter.explain(x * 1.0, 1.0, out=x * 1.0).path == "contiguous"
+        assert tensoriter.explain(x * 1.0, x * 1.0, out=x * 1.0).path == "contiguous"
     assert tensoriter.explain(x, x, checked=True).path == "contiguous"
     assert tensoriter.explain(x, x, out=x).path == "contiguous"
     assert tensoriter.TensorIterator(x, x, out=x, checked=True).path == "strided"

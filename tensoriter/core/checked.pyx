@@ -20,11 +20,13 @@ from tensoriter.core.dtypes cimport (
 )
 from tensoriter.core.iterator cimport Operand
 from tensoriter.core.loops.table cimport BOOL, loop_function
-from tensoriter.core.reasons import operand_name
 
 _import_array()
 
-cdef object is_checked = ContextVar("tensoriter_checked", default=False)
+cdef enum:
+    UNCHECKED, IN_BLOCK, ASKED      # by checked=True: what cannot be checked is refused
+
+cdef object how_checked = ContextVar("tensoriter_checked", default=UNCHECKED)
 
 # How a call of an op that has checked loops reads in an error.
 cdef dict FORMULAS = {
@@ -72,13 +74,13 @@ class checked:
         self._tokens = []
 
     def __enter__(self):
-        self._tokens.append(is_checked.set(self.on))
+        self._tokens.append(how_checked.set(IN_BLOCK if self.on else UNCHECKED))
         paths.forcing += 1
         return self
 
     def __exit__(self, *exception):
         paths.forcing -= 1
-        is_checked.reset(self._tokens.pop())
+        how_checked.reset(self._tokens.pop())
 
     def __repr__(self):
         return f"checked({self.on})"
@@ -86,7 +88,7 @@ class checked:
 
 cdef bint is_checking() except -1:
     """Whether calls in this context are checked."""
-    return is_checked.get()
+    return how_checked.get() != UNCHECKED
 
 
 cdef bint take_checked(dict keywords, LoopTable table) except -1:
@@ -122,7 +124,7 @@ cdef int check_before(Check* check, Iterator* it, Arguments* arguments, op) exce
         operand = &it.operands[k]
         if operand.code < WEAK_INT and narrows(operand.element, operand.loop_element):
             check_cast(np.broadcast_to(<object>arguments.inputs[k], shape_of(it)), loop_dtype(it, k),
-                       mask_of(arguments), f"{op.__name__}{{}}: {operand_name(k, it.nin)} is {{}}, which")
+                       mask_of(arguments), f"{op.__name__}{{}}: x{k + 1} is {{}}, which")
     watch(check, it.loop)
     it.loop = &check.loop
     for k in range(it.nin, it.nin + it.nout):
@@ -144,8 +146,9 @@ cdef int check_after(Check* check, Iterator* it, Arguments* arguments, op) excep
         if operand.home is not NULL and operand.array is not operand.home:
             home = <object><PyObject*>operand.home
             if narrows(operand.loop_element, dtype_element(operand.home)):
+                name = "out" if it.nout == 1 else f"out[{k - it.nin}]"
                 check_cast(<object><PyObject*>operand.array, home.dtype, mask_of(arguments),
-                           f"{op.__name__}{{}}: the result {{}} for {operand_name(k, it.nin, it.nout)}")
+                           f"{op.__name__}{{}}: the result {{}} for {name}")
     return 0
 
 
@@ -228,7 +231,26 @@ cdef object mask_of(Arguments* arguments):
     return True if arguments.where is NULL else <object>arguments.where
 
 
-# ---------------------------------------------------------------- calls that the set-up refuses
+# ---------------------------------------------------------------- one call, and what the set-up refuses
+
+def call_asked(op, operands, keywords):
+    """A call with checked=: a block around one without."""
+    how = ASKED if take_checked(keywords, op) else UNCHECKED
+    token = how_checked.set(how)
+    paths.forcing += 1
+    try:
+        return op(*operands, **keywords)
+    finally:
+        paths.forcing -= 1
+        how_checked.reset(token)
+
+
+def refuse_if_asked(op, reason, operand):
+    """Raises for a call with checked=True that is NumPy's, which does not check."""
+    if how_checked.get() == ASKED:
+        from tensoriter.core.reasons import refusal
+        raise refusal(reason, operand, f"{op.__name__} with checked=True", op.nin, op.nout)
+
 
 def put_otherwise(operands, keywords, nin, reason):
     """Changes a call that the general set-up does not take into one that means the same and may be taken;

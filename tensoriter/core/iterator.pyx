@@ -362,7 +362,7 @@ cdef class TensorIterator:
                     &way, &op.table, op.table.nin, pointers, len(operands), kwnames, &out)):
                 kept_off = checking and out is not NULL and way.loop.checked is not NULL
                 self.path = "strided" if kept_off else "contiguous"
-        from tensoriter.core.reasons import CHECKED_OUT, reason_sentence    # its words cost 2 ms to import
+        from tensoriter.core.reasons import CHECKED_OUT, reason_sentence    # words that cost 2 ms to import
         self.reason = CHECKED_OUT if kept_off else reason_sentence(
             self.path, arguments.reason, arguments.reason_operand, operands, keywords, op.table.nin,
             op.table.nout)

@@ -15,7 +15,7 @@ from tensoriter.core.array_api cimport (
     PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_Scalar, PyArrayObject, PyErr_Occurred,
     PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal, vectorcallfunc,
 )
-from tensoriter.core.checked cimport Check, check_after, check_before, is_checking, take_checked, watch
+from tensoriter.core.checked cimport Check, check_after, check_before, is_checking, watch
 from tensoriter.core.dtypes cimport (
     dtype_of_code, is_integer_element, Loop, LoopTable, LoopTableState, MAX_OPERANDS,
 )
@@ -32,16 +32,13 @@ from tensoriter.core.short_ways cimport dtype_of_result, new_scalar, Short, shor
 from tensoriter.core.tiles cimport plan_tiles
 
 from tensoriter.core.borrowing import inner_ufunc, module_of, why_not
-from tensoriter.core.checked import put_otherwise
+from tensoriter.core.checked import call_asked, put_otherwise, refuse_if_asked
 
 _import_array()
 _import_umath()
 
 cdef frozenset COMPARISONS = frozenset(
     {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
-
-cdef enum:  # how a call is checked
-    UNCHECKED, IN_BLOCK, ASKED
 
 
 # ---------------------------------------------------------------- the class
@@ -256,10 +253,10 @@ cdef object call_unary(PyObject* self, PyObject* const* args, size_t count, PyOb
     """One input: an array from end to end, or a scalar, or whatever needs the general set-up."""
     cdef Short way
     cdef PyObject* out
-    if forcing != 0:
-        return call_checked(<Op>self, args, count, kwnames, IN_BLOCK if is_checking() else UNCHECKED)
     if not short_way(&way, &(<Op>self).table, 1, args, PyVectorcall_NARGS(count), kwnames, &out):
         return call_general(<Op>self, args, count, kwnames)
+    if forcing != 0:
+        return call_in_block(self, &way, out, args, count, kwnames)
     return run_short(self, &way, 1, out)
 
 
@@ -394,10 +391,10 @@ cdef object call_short(PyObject* self, PyObject* const* args, size_t count, PyOb
     """The other short ways, of contiguous arrays and scalars: (x1, x2), (x1, x2, out), (x1, x2, out=out)."""
     cdef Short way
     cdef PyObject* out
-    if forcing != 0:
-        return call_checked(<Op>self, args, count, kwnames, IN_BLOCK if is_checking() else UNCHECKED)
     if not short_way(&way, &(<Op>self).table, 2, args, PyVectorcall_NARGS(count), kwnames, &out):
         return call_general(<Op>self, args, count, kwnames)
+    if forcing != 0:
+        return call_in_block(self, &way, out, args, count, kwnames)
     return run_short(self, &way, 2, out)
 
 
@@ -429,18 +426,14 @@ cdef inline object short_result(PyObject* self, Short* way, int nin):
 
 
 cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* kwnames):
-    return call_as(op, args, count, kwnames, IN_BLOCK if forcing != 0 and is_checking() else UNCHECKED)
-
-
-cdef object call_as(Op op, PyObject* const* args, size_t count, PyObject* kwnames, int checking):
-    """The general way, checked or not."""
     cdef Arguments arguments
     cdef Iterator it
     arguments.nin = op.table.nin
     arguments.nout = op.table.nout
     cdef bint understood = parse_arguments(&arguments, args, PyVectorcall_NARGS(count), kwnames)
-    if kwnames is not NULL and not understood and "checked" in <tuple><object>kwnames:
-        return call_asked(op, args, count, <tuple><object>kwnames)
+    if not understood and kwnames is not NULL and "checked" in <tuple><object>kwnames:
+        return call_asked(op, *taken_apart(args, count, kwnames))
+    cdef bint checking = forcing != 0 and is_checking()
     if kwnames is not NULL and "alpha" in <tuple><object>kwnames:
         return call_scaled(op, &it, &arguments, understood, checking)
     if understood and not is_forced("numpy") and set_up(&it, &arguments, op):
@@ -448,13 +441,23 @@ cdef object call_as(Op op, PyObject* const* args, size_t count, PyObject* kwname
             return run_checked(op, &it, &arguments)
         return run(op, &it, &arguments, it.loop.data)
     if checking:
-        return call_refused(op, args, count, kwnames, &arguments, checking)
+        operands, keywords = taken_apart(args, count, kwnames)
+        if put_otherwise(operands, keywords, arguments.nin, arguments.reason):
+            return op(*operands, **keywords)
+        refuse_if_asked(op, arguments.reason, arguments.reason_operand)
     if kwnames is not NULL and op.ufunc in COMPARISONS and "where" in <tuple><object>kwnames:
         from tensoriter.core.masked_comparison import compare
-        given = PyVectorcall_NARGS(count)
-        values = [<object>args[k] for k in range(given + len(<tuple><object>kwnames))]
-        return compare(op.ufunc, tuple(values[:given]), dict(zip(<tuple><object>kwnames, values[given:])))
+        operands, keywords = taken_apart(args, count, kwnames)
+        return compare(op.ufunc, tuple(operands), keywords)
     return PyObject_Vectorcall(<PyObject*>op.ufunc, args, count, kwnames)
+
+
+cdef tuple taken_apart(PyObject* const* args, size_t count, PyObject* kwnames):
+    """(operands, keywords), a list and a dict."""
+    cdef Py_ssize_t k, given = PyVectorcall_NARGS(count)
+    cdef tuple names = <tuple><object>kwnames if kwnames is not NULL else ()
+    return ([<object>args[k] for k in range(given)],
+            {names[k]: <object>args[given + k] for k in range(len(names))})
 
 
 cdef object run(Op op, Iterator* it, Arguments* arguments, void* data):
@@ -510,23 +513,22 @@ cdef object result_of(Iterator* it, Arguments* arguments, int k):
 
 # ---------------------------------------------------------------- checked integers
 
-cdef object call_checked(Op op, PyObject* const* args, size_t count, PyObject* kwnames, int checking):
-    """A call that is checked, or may have to take a longer path: the short ways serve it, too, where they
-    write into a new output. Where it overflows, the general way computes it again and says where."""
-    cdef Short way
-    cdef PyObject* out
+cdef object call_in_block(PyObject* self, Short* way, PyObject* out, PyObject* const* args, size_t count,
+                          PyObject* kwnames):
+    """A call that could go a short way, while blocks are open. Checked ones may where the output is new: if
+    that overflows, the general way computes it again and says where."""
     cdef Check check
-    if (op.table.nin > 2 or op.table.nout > 1 or is_forced("strided")
-            or not short_way(&way, &op.table, op.table.nin, args, PyVectorcall_NARGS(count), kwnames, &out)):
-        return call_as(op, args, count, kwnames, checking)
-    if checking == UNCHECKED or way.loop.checked is NULL:
-        return run_short(<PyObject*>op, &way, op.table.nin, out)
-    if out is not NULL:
-        return call_as(op, args, count, kwnames, checking)
-    watch(&check, way.loop)
-    way.loop = &check.loop
-    result = short_result(<PyObject*>op, &way, op.table.nin)
-    return result if not check.overflowed else call_as(op, args, count, kwnames, checking)
+    if is_forced("strided"):
+        return call_general(<Op>self, args, count, kwnames)
+    if way.loop.checked is NULL or not is_checking():
+        return run_short(self, way, (<Op>self).table.nin, out)
+    if out is NULL:
+        watch(&check, way.loop)
+        way.loop = &check.loop
+        result = short_result(self, way, (<Op>self).table.nin)
+        if not check.overflowed:
+            return result
+    return call_general(<Op>self, args, count, kwnames)
 
 
 cdef object run_checked(Op op, Iterator* it, Arguments* arguments):
@@ -541,40 +543,9 @@ cdef object run_checked(Op op, Iterator* it, Arguments* arguments):
         clear(it)
 
 
-cdef object call_asked(Op op, PyObject* const* args, size_t count, tuple names):
-    """A call with checked=, which is taken out."""
-    cdef Py_ssize_t k, given = PyVectorcall_NARGS(count)
-    cdef dict keywords = {names[k]: <object>args[given + k] for k in range(len(names))}
-    cdef int checking = ASKED if take_checked(keywords, op) else UNCHECKED
-    return call_with(op, [<object>args[k] for k in range(given)], keywords, checking)
-
-
-cdef object call_with(Op op, list operands, dict keywords, int checking):
-    cdef tuple names = tuple(keywords), values = (*operands, *keywords.values())
-    return call_checked(op, (<PyTupleObject*>values).ob_item, <size_t>len(operands),
-                        <PyObject*>names if names else NULL, checking)
-
-
-cdef object call_refused(Op op, PyObject* const* args, size_t count, PyObject* kwnames, Arguments* arguments,
-                         int checking):
-    """What the general set-up has refused of a checked call. Some of it can be checked once it is put
-    otherwise; the rest is NumPy's, which does not check, and may not be asked for."""
-    cdef Py_ssize_t k, given = PyVectorcall_NARGS(count)
-    cdef tuple names = <tuple><object>kwnames if kwnames is not NULL else ()
-    cdef list operands = [<object>args[k] for k in range(given)]
-    cdef dict keywords = {names[k]: <object>args[given + k] for k in range(len(names))}
-    if put_otherwise(operands, keywords, arguments.nin, arguments.reason):
-        return call_with(op, operands, keywords, checking)
-    if checking == ASKED:
-        from tensoriter.core.reasons import refusal
-        raise refusal(arguments.reason, arguments.reason_operand, f"{op.__name__} with checked=True",
-                      arguments.nin, arguments.nout)
-    return PyObject_Vectorcall(<PyObject*>op.ufunc, args, count, kwnames)
-
-
 # ---------------------------------------------------------------- x1 + alpha * x2
 
-cdef object call_scaled(Op op, Iterator* it, Arguments* arguments, bint understood, int checking):
+cdef object call_scaled(Op op, Iterator* it, Arguments* arguments, bint understood, bint checking):
     cdef long double alpha[2]
     if op.scaled is None:
         raise TypeError(f"{op.__name__}() got an unexpected keyword argument 'alpha'")
