@@ -45,7 +45,7 @@ class TestTwoOperands:
         same_with_message(function, values(dtype), values(dtype)[::-1].copy())
         for other in DTYPES:
             second = values(other)
-            if name == "**=":   # a negative power of integers is an error, and NumPy has written a part by then
+            if name == "**=":   # after a negative power, an error, NumPy has written a part
                 second = np.abs(second)
             same(function, values(dtype), second)
 

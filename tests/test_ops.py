@@ -137,7 +137,7 @@ class TestEveryDtype:
         op, ufunc = getattr(tensoriter, name), getattr(np, name)
         generator = np.random.default_rng(1)
         for dtype in "Dd":
-            with contextlib.suppress(TypeError):    # NumPy's own way for a scalar is open from a second call on
+            with contextlib.suppress(TypeError):    # a scalar's own way opens with the second call
                 ufunc(*[np.dtype(dtype).type(1)] * ufunc.nin)
             for shape in ((), (1,), (1, 1)):
                 for keywords in ({}, {"order": "F"}, {"out": np.zeros((1, 1), "D")}, {"dtype": "D"}):
@@ -190,7 +190,7 @@ class TestLoopsThatRaise:
 
 
 class TestMaskedComparisons:
-    """With a Python int that the dtype cannot hold, where= ends NumPy 2.4's process: ours gives what it means."""
+    """With a Python int that the dtype cannot hold, where= ends NumPy 2.4's process; ours answers."""
 
     @pytest.mark.parametrize("name", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
     def test_out_of_range(self, name):

@@ -81,7 +81,7 @@ def test_by_place(code):
         expected = canonical(np.add(x, y))
         for offset in range(0, LINE, size):
             for places in ((offset, 0, 0), (0, offset, 0), (0, 0, offset), (offset,) * 3, (16, 16, offset)):
-                a, b, out = (laid_out(v, offset=p) for v, p in zip((x, y, np.zeros_like(x)), places))
+                a, b, out = (laid_out(v, offset=p) for v, p in zip((x, y, np.zeros_like(x)), places, strict=True))
                 assert canonical(tensoriter.add(a, b, out=out)) == expected
                 assert canonical(tensoriter.add(a, b, out=a)) == expected
 

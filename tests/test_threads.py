@@ -125,7 +125,8 @@ class TestAnswers:
             add(x, y, out=laid_out(np.zeros_like(x), offset=1))
             add(x, y, out=np.zeros_like(x), where=filled(N, "?"))
 
-    @pytest.mark.parametrize("shape", [(2, 100_000), (100_000, 2), (3, 7, 11, 1000), (500, 500), (70_000, 1, 3)])
+    @pytest.mark.parametrize(
+        "shape", [(2, 100_000), (100_000, 2), (3, 7, 11, 1000), (500, 500), (70_000, 1, 3)])
     def test_shapes(self, shape):
         x, y = filled(shape, "f"), filled(shape, "d", seed=1)
         with threads(3):
@@ -159,7 +160,8 @@ class TestFlags:
     """Whichever thread meets it, each kind of trouble is reported once."""
 
     @pytest.mark.parametrize("place", [0, N // 2, N - 1])
-    @pytest.mark.parametrize(("value", "other", "word"), [(1e308, 1e308, "overflow"), (np.inf, -np.inf, "invalid")])
+    @pytest.mark.parametrize(
+        ("value", "other", "word"), [(1e308, 1e308, "overflow"), (np.inf, -np.inf, "invalid")])
     def test_found_in_any_part(self, place, value, other, word):
         x, y = np.ones(N), np.ones(N)
         x[place], y[place] = value, other
@@ -251,7 +253,8 @@ class TestFork:
         assert in_a_process(FORK.format(before="tensoriter.add(x, x)", inside="")) == ["0", "True", "1"]
 
     def test_with_threads_set_but_not_used(self):
-        assert in_a_process(FORK.format(before="tensoriter.set_num_threads(2)", inside="")) == ["0", "True", "2"]
+        before = "tensoriter.set_num_threads(2)"
+        assert in_a_process(FORK.format(before=before, inside="")) == ["0", "True", "2"]
 
     def test_with_threads_used(self):
         before = "tensoriter.set_num_threads(2); tensoriter.add(x, x)"
@@ -303,6 +306,7 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     tensoriter.set_num_threads(2)
 x = np.arange(200_000.0)
-print(tensoriter.num_threads(), len(caught), "OpenMP" in str(caught[0].message), (tensoriter.add(x, x) == 2 * x).all())
+right = (tensoriter.add(x, x) == 2 * x).all()
+print(tensoriter.num_threads(), len(caught), "OpenMP" in str(caught[0].message), right)
 """
     assert in_a_process(program) == ["1", "1", "True", "True"]

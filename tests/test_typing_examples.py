@@ -22,7 +22,8 @@ def others() -> npt.NDArray[Any]:
     x = np.arange(4.0)
     double = tensoriter.Op.from_ufunc(np.frompyfunc(lambda value: 2 * value, 1, 1), unsupported="numpy")
     fraction, whole = tensoriter.modf(double(x).astype(np.float64))
-    return tensoriter.negative(fraction, out=whole)
+    tensoriter.negative(fraction, out=whole)
+    return np.asarray(whole)
 
 
 def looks() -> str:

@@ -13,7 +13,8 @@ PLAIN = (int, float, complex, bool, list, tuple, np.ndarray, type(None))
 def compare(ufunc: np.ufunc, args: tuple, kwargs: dict) -> object:
     """ufunc(*args, **kwargs), a comparison whose keywords name where=.
 
-    >>> compare(np.less, (np.zeros(2, "i1"), 300), {"where": np.array([True, False]), "out": np.zeros(2, "?")})
+    >>> keywords = {"where": np.array([True, False]), "out": np.zeros(2, "?")}
+    >>> compare(np.less, (np.zeros(2, "i1"), 300), keywords)
     array([ True, False])
     """
     out = kwargs.get("out", args[2] if len(args) == 3 else None)

@@ -74,7 +74,7 @@ cdef inline bint short_way(Short* way, LoopTableState* table, int nin, PyObject*
     way.steps[nin] = way.loop.steps[nin]
     if (nin == 1 and way.like is NULL and out[0] is NULL and SCALARS_HAVE_NO_STEPS and way.loop.borrowed
             and way.loop.types[0] == way.loop.types[1]):
-        way.steps[1] = 0    # by which complex square chooses its last bit, see set_single_steps in prepare.pyx
+        way.steps[1] = 0    # by which complex square chooses its last bit: see set_single_steps in prepare
     return out[0] is NULL or accepts_output(way, nin, <PyArrayObject*>out[0])
 
 

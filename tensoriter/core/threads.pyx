@@ -5,6 +5,7 @@ computed with them, sleep while there is nothing to do, and never touch a Python
 """
 import os
 import warnings
+from importlib import import_module
 from operator import index
 
 cdef extern from "threads.h":
@@ -90,8 +91,9 @@ def set_num_threads(n):
     """Lets operations on large arrays use up to n threads, in every Python thread of this process.
 
     Loops of tensoriter's own use them; those that an op has from its ufunc (such as exp's) stay on the
-    calling thread. A thread gets at least about 32,768 elements (and 128 KiB of the result); smaller operations stay on
-    the calling thread. Results are the same bits whatever the number. Raises TypeError unless n is an
+    calling thread. A thread gets at least about 32,768 elements (and 128 KiB of the result); smaller
+    operations stay on the calling thread, and so do, for a while, those that threads did not make faster.
+    Results are the same bits whatever the number. Raises TypeError unless n is an
     integer, ValueError unless 1 <= n <= 1024; warns (RuntimeWarning) where there is one thread only: in a
     forked process, whose threads stayed behind, and in a build without OpenMP.
 
@@ -162,7 +164,7 @@ def load_openmp():
     if own:
         os.environ["GOMP_SPINCOUNT"] = str(SPIN_COUNT)
     try:
-        import tensoriter.core.openmp  # noqa: F401
+        import_module("tensoriter.core.openmp")
     except ImportError:
         return False
     finally:

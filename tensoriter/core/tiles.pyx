@@ -215,7 +215,7 @@ cdef void run_rows(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, np
     cdef char* here[MAX_OPERANDS]
     cdef npy_intp steps[MAX_OPERANDS]
     cdef npy_intp row_steps[MAX_OPERANDS]
-    cdef npy_intp row, run = n, runs = rows
+    cdef npy_intp _row, run = n, runs = rows
     cdef int k, count = it.nin + it.nout
     cdef bint single = True
     cdef Operand* operand
@@ -234,7 +234,7 @@ cdef void run_rows(Iterator* it, Blocks* blocks, char** pointers, npy_intp n, np
     if single:
         run *= rows
         runs = 1
-    for row in range(runs):
+    for _row in range(runs):
         call_loop(it, here, run, steps, data)
         for k in range(count):
             here[k] += row_steps[k]
@@ -314,8 +314,8 @@ cdef inline void store(Operand* operand, Blocks* blocks, int k, char* target, np
     """Takes a tile of the loop's results to an output of another type, byte order, alignment or layout."""
     cdef npy_intp size = element_size[operand.loop_element]
     cdef npy_intp row_step = operand.steps[1] if rows > 1 else 0
-    move(operand, blocks, True, <char*>blocks.native[k], size, n * size, target, operand.steps[0], row_step, n,
-         rows)
+    cdef char* source = <char*>blocks.native[k]
+    move(operand, blocks, True, source, size, n * size, target, operand.steps[0], row_step, n, rows)
 
 
 cdef void move(Operand* operand, Blocks* blocks, bint storing, char* source, npy_intp source_step,
