@@ -63,7 +63,7 @@ def explain(*operands, op=None, **keywords) -> Explanation:
     iterator = TensorIterator(*operands, op=op, **keywords)
     if iterator.path == "numpy":
         return Explanation("numpy", iterator.reason, "", "numpy", None, None, (), (), ())
-    from tensoriter.core.reasons import operand_name    # its words cost 2 ms to import
+    from tensoriter.core.reasons import operand_name  # its words cost 2 ms to import
     names = [operand_name(k, op.nin, op.nout) for k in range(op.nargs)]
     cast = tuple(
         f"{name} from {pair[0]} to {pair[1]}" for name, pair in zip(names, iterator.cast, strict=True) if pair

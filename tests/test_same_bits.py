@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 from layouts import LINE, filled, laid_out
+from tensoriter.core.loops.table import instruction_sets
 
 import tensoriter
-from tensoriter.core.loops.table import instruction_sets
 
 CODES = "?bBhHiIlLefdgFDG"
 LENGTHS = (1, 7, 64, 65, 1000, 4099)
@@ -81,7 +81,8 @@ def test_by_place(code):
         expected = canonical(np.add(x, y))
         for offset in range(0, LINE, size):
             for places in ((offset, 0, 0), (0, offset, 0), (0, 0, offset), (offset,) * 3, (16, 16, offset)):
-                a, b, out = (laid_out(v, offset=p) for v, p in zip((x, y, np.zeros_like(x)), places, strict=True))
+                values = zip((x, y, np.zeros_like(x)), places, strict=True)
+                a, b, out = (laid_out(v, offset=p) for v, p in values)
                 assert canonical(tensoriter.add(a, b, out=out)) == expected
                 assert canonical(tensoriter.add(a, b, out=a)) == expected
 

@@ -59,7 +59,8 @@ cdef void set_single_steps(Iterator* it, NPY_ORDER order) noexcept:
     if it.ndim > 1 and (order == NPY_CORDER or order == NPY_FORTRANORDER):
         return
     if (SCALARS_HAVE_NO_STEPS and it.nin == 1
-            and it.operands[0].array is NULL and it.operands[1].array is NULL and order == NPY_KEEPORDER and it.loop.types[0] == it.loop.types[1]):
+            and it.operands[0].array is NULL and it.operands[1].array is NULL and order == NPY_KEEPORDER
+            and it.loop.types[0] == it.loop.types[1]):
         return
     for k in range(it.nin + 1):
         operand = &it.operands[k]
