@@ -1,11 +1,15 @@
 """What an installed tensoriter gives to C and Cython: modules are built against one and run."""
 
+import ctypes
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tensoriter
@@ -47,6 +51,20 @@ from setuptools import Extension, setup
 
 headers = [numpy.get_include(), tensoriter.get_include()]
 setup(ext_modules=cythonize([Extension("user", ["user.pyx"], include_dirs=headers)], language_level=3))
+'''
+
+C_SOURCE = '''
+#include "loops/loops.h"
+
+void squares(char **args, npy_intp const *dimensions, npy_intp const *steps, void *data)
+{
+    for (npy_intp i = 0; i < dimensions[0]; i++) {
+        double x = *(double *)(args[0] + i * steps[0]), y = *(double *)(args[1] + i * steps[1]);
+        double z = *(double *)(args[2] + i * steps[2]);
+        *(double *)(args[3] + i * steps[3]) = x * x + y * y + z * z;
+    }
+}
+loop_function checked = squares;
 '''
 
 PROGRAM = '''
@@ -103,3 +121,19 @@ def test_example_of_an_op(installed, tmp_path):
                     ignore=shutil.ignore_patterns("build", "*.c", "*.so"))
     run(installed, example, "setup.py", "-q", "build_ext", "--inplace")
     run(installed, example, "-m", "pytest", "-q", "test_hypot3.py")
+
+
+def test_op_of_a_c_function(installed, tmp_path):
+    """A shared library that ctypes loads; its compiler checks the signature against the header."""
+    source, library = tmp_path / "squares.c", tmp_path / "squares.so"
+    source.write_text(C_SOURCE)
+    headers = [installed / "tensoriter" / "core", np.get_include(), sysconfig.get_path("include")]
+    compiler = shlex.split(sysconfig.get_config_var("CC"))
+    subprocess.run([*compiler, "-Werror", "-shared", "-fPIC", *(f"-I{path}" for path in headers), source,
+                    "-o", library], check=True)
+    squares = tensoriter.Op.from_loops("squares", {"ddd->d": ctypes.CDLL(str(library)).squares})
+    x, y = np.arange(12).reshape(3, 4), np.arange(4, dtype=">f4")
+    assert np.array_equal(squares(x, y, 3), x * x + y * y + 9.0)
+    out = np.zeros((3, 4))
+    squares(x, y, 3, out=out, where=x > 5)
+    assert np.array_equal(out, np.where(x > 5, x * x + y * y + 9.0, 0))
