@@ -43,6 +43,7 @@ cdef struct Loop:
     bint silent
 
 cdef struct LoopTableState:
+    bint is_numpys          # the ufunc is one of NumPy's own
     int nin
     int nout
     int count

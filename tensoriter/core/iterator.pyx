@@ -135,7 +135,8 @@ cdef bint choose_loop(Iterator* it, Arguments* arguments, LoopTable table) excep
         it.loop = table.resolve(codes)
     if it.loop is NULL:
         return refuse(arguments, Reason.NO_LOOP, 0)
-    if it.masked and it.loop.borrowed and is_complex_element(element_of(it.loop.types[0])):
+    if (it.masked and it.loop.borrowed and table.table.is_numpys
+            and is_complex_element(element_of(it.loop.types[0]))):
         return refuse(arguments, Reason.MASKED_COMPLEX, 0)
     it.floating = it.loop.floating
     it.extended = it.loop.extended

@@ -63,6 +63,7 @@ cdef class Op(LoopTable):
         self.encoded_name = name.encode()
         self.name = self.encoded_name
         is_numpys = getattr(np, name, None) is ufunc
+        self.table.is_numpys = is_numpys
         if why_not(ufunc, MAX_OPERANDS - 1) == "":      # one place is the mask's
             self.add_loops(self.name if is_numpys else NULL, True)
         if alpha:

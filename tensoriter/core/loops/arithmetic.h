@@ -28,6 +28,7 @@ UNARY_LOOP(positive_bits8, npy_uint8, npy_uint8, a, (void)0)
 UNARY_LOOP(positive_bits16, npy_uint16, npy_uint16, a, (void)0)
 UNARY_LOOP(positive_bits32, npy_uint32, npy_uint32, a, (void)0)
 UNARY_LOOP(positive_bits64, npy_uint64, npy_uint64, a, (void)0)
+UNARY_LOOP(positive_complex64, complex64, complex64, a, (void)0)
 UNARY_LOOP(positive_complex128, complex128, complex128, a, (void)0)
 
 UNARY_LOOP(negative_complex64, complex64, complex64, ((complex64){-a.re, -a.im}), (void)0)

@@ -38,7 +38,7 @@ static const loop_entry loops[] = {
     ENTRY(remainder, INT16, INT16, int16) ENTRY(remainder, UINT16, UINT16, uint16)
     ENTRY(remainder, INT32, INT32, int32) ENTRY(remainder, UINT32, UINT32, uint32)
     BITS(positive) FLOAT_BITS(positive)
-    ENTRY(positive, COMPLEX64, COMPLEX64, bits64) ENTRY(positive, COMPLEX128, COMPLEX128, complex128)
+    ENTRY(positive, COMPLEX64, COMPLEX64, complex64) ENTRY(positive, COMPLEX128, COMPLEX128, complex128)
     HALF(negative) COMPLEXES(negative)
     HALF(square)
     HALF(sqrt) HALF(reciprocal)
