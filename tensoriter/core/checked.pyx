@@ -249,7 +249,7 @@ def refuse_if_asked(op, reason, operand):
     """Raises for a call with checked=True that is NumPy's, which does not check."""
     if how_checked.get() == ASKED:
         from tensoriter.core.reasons import refusal
-        raise refusal(reason, operand, f"{op.__name__} with checked=True", op.nin, op.nout)
+        raise refusal(reason or Reason.FORCED, operand, f"{op.__name__} with checked=True", op.nin, op.nout)
 
 
 def put_otherwise(operands, keywords, nin, reason):
