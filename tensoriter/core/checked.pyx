@@ -91,19 +91,6 @@ cdef bint is_checking() except -1:
     return how_checked.get() != UNCHECKED
 
 
-cdef bint take_checked(dict keywords, LoopTable table) except -1:
-    """Takes checked= out of a call's keywords: whether that call is checked."""
-    if "checked" not in keywords:
-        return is_checking()
-    value = keywords.pop("checked")
-    if not table.checkable:
-        raise TypeError(f"{table.ufunc.__name__}() got an unexpected keyword argument 'checked': nothing that it"
-                        " computes is checked")
-    if type(value) is not bool:
-        raise TypeError(f"checked= takes True or False, not {value!r}")
-    return value
-
-
 cdef void watch(Check* check, Loop* loop) noexcept:
     """Makes `check.loop` do what `loop` does, and note overflow where that can be."""
     check.loop = loop[0]
@@ -233,16 +220,22 @@ cdef object mask_of(Arguments* arguments):
 
 # ---------------------------------------------------------------- one call, and what the set-up refuses
 
-def call_asked(op, operands, keywords):
-    """A call with checked=: a block around one without."""
-    how = ASKED if take_checked(keywords, op) else UNCHECKED
-    token = how_checked.set(how)
+cdef object begin_asking(value, LoopTable table):
+    """Sets this context to what checked= says of one call; `end_asking` of the result sets it back."""
+    if not table.checkable:
+        raise TypeError(f"{table.ufunc.__name__}() got an unexpected keyword argument 'checked': nothing that it"
+                        " computes is checked")
+    if type(value) is not bool:
+        raise TypeError(f"checked= takes True or False, not {value!r}")
+    token = how_checked.set(ASKED if value else UNCHECKED)
     paths.forcing += 1
-    try:
-        return op(*operands, **keywords)
-    finally:
-        paths.forcing -= 1
-        how_checked.reset(token)
+    return token
+
+
+cdef int end_asking(token) except -1:
+    paths.forcing -= 1
+    how_checked.reset(token)
+    return 0
 
 
 def refuse_if_asked(op, reason, operand):
