@@ -15,8 +15,8 @@ from tensoriter.core cimport paths
 from tensoriter.core.arguments cimport Arguments, Reason
 from tensoriter.core.array_api cimport _import_array, npy_intp, PyArray_BYTES, PyArray_DESCR, PyArrayObject
 from tensoriter.core.dtypes cimport (
-    dtype_of_code, element_of, element_size, is_integer_element, is_signed_element, LoopTable, MAX_OPERANDS,
-    WEAK_INT,
+    dtype_of_code, element_of, element_size, is_integer_element, is_signed_element, LoopTable,
+    MAX_OPERANDS, WEAK_INT,
 )
 from tensoriter.core.iterator cimport Operand
 from tensoriter.core.loops.table cimport BOOL, loop_function
@@ -30,8 +30,8 @@ cdef object how_checked = ContextVar("tensoriter_checked", default=UNCHECKED)
 
 # How a call of an op that has checked loops reads in an error.
 cdef dict FORMULAS = {
-    "add": "{} + {}", "subtract": "{} - {}", "multiply": "{} * {}", "square": "{0} * {0}", "negative": "-({})",
-    "absolute": "abs({})", "left_shift": "{} << {}", "right_shift": "{} >> {}",
+    "add": "{} + {}", "subtract": "{} - {}", "multiply": "{} * {}", "square": "{0} * {0}",
+    "negative": "-({})", "absolute": "abs({})", "left_shift": "{} << {}", "right_shift": "{} >> {}",
 }
 
 cdef enum:
@@ -223,11 +223,15 @@ cdef object mask_of(Arguments* arguments):
 cdef object begin_asking(value, LoopTable table):
     """Sets this context to what checked= says of one call; `end_asking` of the result sets it back."""
     if not table.checkable:
-        raise TypeError(f"{table.ufunc.__name__}() got an unexpected keyword argument 'checked': nothing that it"
-                        " computes is checked")
-    if type(value) is not bool:
-        raise TypeError(f"checked= takes True or False, not {value!r}")
-    token = how_checked.set(ASKED if value else UNCHECKED)
+        raise TypeError(f"{table.ufunc.__name__}() got an unexpected keyword argument 'checked': nothing"
+                        " that it computes is checked")
+    if value is None:       # as if it were not given
+        how = how_checked.get()
+    elif type(value) is bool:
+        how = ASKED if value else UNCHECKED
+    else:
+        raise TypeError(f"checked= takes True, False or None, not {value!r}")
+    token = how_checked.set(how)
     paths.forcing += 1
     return token
 

@@ -558,8 +558,9 @@ cdef object call_asked(Op op, PyObject* const* args, size_t count, PyObject* kwn
         return op(*operands, **keywords)
     token = begin_asking(<object>args[given + last], op)
     names = names[:last]
+    kwnames = <PyObject*>names if last > 0 else NULL
     try:
-        return steal(op.vectorcall(<PyObject*>op, args, <size_t>given, <PyObject*>names if last > 0 else NULL))
+        return steal(op.vectorcall(<PyObject*>op, args, <size_t>given, kwnames))
     finally:
         end_asking(token)
 
