@@ -74,7 +74,7 @@ class Op:
         subok: bool = ...,
         signature: str | tuple[npt.DTypeLike, ...] = ...,
         alpha: complex | np.number[Any] = ...,
-        checked: bool = ...,
+        checked: bool | None = ...,
     ) -> _Array: ...
     @overload
     def __call__(
@@ -88,7 +88,7 @@ class Op:
         subok: bool = ...,
         signature: str | tuple[npt.DTypeLike, ...] = ...,
         alpha: complex | np.number[Any] = ...,
-        checked: bool = ...,
+        checked: bool | None = ...,
         **generalized: Any,
     ) -> Any: ...
     @staticmethod
@@ -261,7 +261,7 @@ class TensorIterator:
         casting: _Casting = ...,
         order: _Order = ...,
         dtype: npt.DTypeLike = ...,
-        checked: bool = ...,
+        checked: bool | None = ...,
     ) -> None: ...
     @property
     def path(self) -> _Path: ...
@@ -315,7 +315,7 @@ def explain(
     casting: _Casting = ...,
     order: _Order = ...,
     dtype: npt.DTypeLike = ...,
-    checked: bool = ...,
+    checked: bool | None = ...,
 ) -> Explanation: ...
 
 @final

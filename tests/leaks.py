@@ -14,7 +14,7 @@ from itertools import repeat
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from tensoriter import TensorIterator, add, explain, force_path
+from tensoriter import TensorIterator, add, checked, explain, force_path
 
 # What the interpreter's own caches may move. The smallest leak there could be is 16 bytes or one
 # reference a call, in 20,000 calls.
@@ -40,6 +40,7 @@ READ_ONLY = np.zeros(100)
 READ_ONLY.flags.writeable = False
 ENDLESS = as_strided(np.ones(1), (2**50,), (0,))
 INTEGERS = np.zeros(100, "i8")
+SMALL = np.zeros(100, "i1")
 
 
 class Answers:
@@ -74,6 +75,11 @@ def forced(path, *args):
         return add(*args)
 
 
+def checking(*args, **kwargs):
+    with checked():
+        return add(*args, **kwargs)
+
+
 # What is called, and how many times: a million times on each path, and as often in vain.
 MILLION = 1_000_000
 CASES = {
@@ -90,6 +96,9 @@ CASES = {
     "strided, where": (200_000, lambda: add(X, ZEROS, where=MASK, out=X)),
     "strided, forced": (200_000, lambda: forced("strided", X, Y)),
     "strided, alpha": (200_000, lambda: (add(X, Y, alpha=2), add(X, [1.0], alpha=1.5))),
+    "checked": (200_000, lambda: (checking(NARROW, 1), checking(NARROW[::2], NARROW[::2]), checking([1], 2))),
+    "checked, out": (100_000, lambda: (add(INTEGERS, NARROW, out=INTEGERS, checked=False),
+                                       add(NARROW, 0, out=SMALL, checked=True))),
     "numpy, list": (200_000, lambda: add(ZERO_D, [1.5, 2.5])),
     "numpy, objects": (200_000, lambda: add(OBJECTS, OBJECTS)),
     "numpy, subclass": (200_000, lambda: add(MATRIX, 1)),
@@ -124,6 +133,9 @@ REFUSED = {
     "objects": (TypeError, 50_000, lambda: add(OBJECTS, "a")),
     "memory": (MemoryError, 50_000, lambda: add(ENDLESS, 1)),
     "memory after a cast": (MemoryError, 50_000, lambda: add(D[:1], ENDLESS, dtype="f4")),
+    "checked": (OverflowError, 20_000, lambda: checking(NARROW, 200)),
+    "checked, out": (OverflowError, 20_000, lambda: add(NARROW, 100, out=SMALL, checked=True)),
+    "checked, override": (TypeError, 50_000, lambda: add(X, ANSWERS, checked=True)),
     "alpha": (TypeError, 50_000, lambda: add(INTEGERS, INTEGERS, alpha=1.5)),
     "alpha's range": (OverflowError, 50_000, lambda: add(NARROW, NARROW, alpha=300)),
     "alpha of objects": (TypeError, 50_000, lambda: add(OBJECTS, X[:2], alpha=3)),

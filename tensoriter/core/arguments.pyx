@@ -20,7 +20,7 @@ _import_array()
 
 # Keyword names arrive interned almost always, so that a comparison of pointers finds them.
 cdef enum:
-    OUT, WHERE, CASTING, ORDER, DTYPE, SUBOK, ALPHA
+    OUT, WHERE, CASTING, ORDER, DTYPE, SUBOK, ALPHA, CHECKED
     KEYWORDS
     UNKNOWN_KEYWORD
 
@@ -32,6 +32,7 @@ keyword_names[ORDER] = PyUnicode_InternFromString("order")
 keyword_names[DTYPE] = PyUnicode_InternFromString("dtype")
 keyword_names[SUBOK] = PyUnicode_InternFromString("subok")
 keyword_names[ALPHA] = PyUnicode_InternFromString("alpha")
+keyword_names[CHECKED] = PyUnicode_InternFromString("checked")
 
 
 cdef PyObject* OUT_KEYWORD = keyword_names[OUT]
@@ -98,7 +99,7 @@ cdef bint parse_keywords(Arguments* arguments, PyObject* const* values, PyObject
         elif keyword == ALPHA:
             arguments.alpha = values[k]
             understood = True
-        elif keyword == UNKNOWN_KEYWORD:  # signature= and sig= among them
+        elif keyword >= CHECKED:    # which the op takes out, or unknown: signature= and sig= among them
             arguments.reason = Reason.KEYWORD
             return False
         else:

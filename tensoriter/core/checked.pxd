@@ -8,7 +8,8 @@ cdef struct Check:
     int overflowed      # where it does
 
 cdef bint is_checking() except -1
-cdef bint take_checked(dict keywords, LoopTable table) except -1
+cdef object begin_asking(value, LoopTable table)
+cdef int end_asking(token) except -1
 cdef void watch(Check* check, Loop* loop) noexcept
 cdef int check_before(Check* check, Iterator* it, Arguments* arguments, op) except -1
 cdef int check_after(Check* check, Iterator* it, Arguments* arguments, op) except -1

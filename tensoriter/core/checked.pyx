@@ -15,8 +15,8 @@ from tensoriter.core cimport paths
 from tensoriter.core.arguments cimport Arguments, Reason
 from tensoriter.core.array_api cimport _import_array, npy_intp, PyArray_BYTES, PyArray_DESCR, PyArrayObject
 from tensoriter.core.dtypes cimport (
-    dtype_of_code, element_of, element_size, is_integer_element, is_signed_element, LoopTable, MAX_OPERANDS,
-    WEAK_INT,
+    dtype_of_code, element_of, element_size, is_integer_element, is_signed_element, LoopTable,
+    MAX_OPERANDS, WEAK_INT,
 )
 from tensoriter.core.iterator cimport Operand
 from tensoriter.core.loops.table cimport BOOL, loop_function
@@ -30,8 +30,8 @@ cdef object how_checked = ContextVar("tensoriter_checked", default=UNCHECKED)
 
 # How a call of an op that has checked loops reads in an error.
 cdef dict FORMULAS = {
-    "add": "{} + {}", "subtract": "{} - {}", "multiply": "{} * {}", "square": "{0} * {0}", "negative": "-({})",
-    "absolute": "abs({})", "left_shift": "{} << {}", "right_shift": "{} >> {}",
+    "add": "{} + {}", "subtract": "{} - {}", "multiply": "{} * {}", "square": "{0} * {0}",
+    "negative": "-({})", "absolute": "abs({})", "left_shift": "{} << {}", "right_shift": "{} >> {}",
 }
 
 cdef enum:
@@ -89,19 +89,6 @@ class checked:
 cdef bint is_checking() except -1:
     """Whether calls in this context are checked."""
     return how_checked.get() != UNCHECKED
-
-
-cdef bint take_checked(dict keywords, LoopTable table) except -1:
-    """Takes checked= out of a call's keywords: whether that call is checked."""
-    if "checked" not in keywords:
-        return is_checking()
-    value = keywords.pop("checked")
-    if not table.checkable:
-        raise TypeError(f"{table.ufunc.__name__}() got an unexpected keyword argument 'checked': nothing that it"
-                        " computes is checked")
-    if type(value) is not bool:
-        raise TypeError(f"checked= takes True or False, not {value!r}")
-    return value
 
 
 cdef void watch(Check* check, Loop* loop) noexcept:
@@ -233,23 +220,33 @@ cdef object mask_of(Arguments* arguments):
 
 # ---------------------------------------------------------------- one call, and what the set-up refuses
 
-def call_asked(op, operands, keywords):
-    """A call with checked=: a block around one without."""
-    how = ASKED if take_checked(keywords, op) else UNCHECKED
+cdef object begin_asking(value, LoopTable table):
+    """Sets this context to what checked= says of one call; `end_asking` of the result sets it back."""
+    if not table.checkable:
+        raise TypeError(f"{table.ufunc.__name__}() got an unexpected keyword argument 'checked': nothing"
+                        " that it computes is checked")
+    if value is None:       # as if it were not given
+        how = how_checked.get()
+    elif type(value) is bool:
+        how = ASKED if value else UNCHECKED
+    else:
+        raise TypeError(f"checked= takes True, False or None, not {value!r}")
     token = how_checked.set(how)
     paths.forcing += 1
-    try:
-        return op(*operands, **keywords)
-    finally:
-        paths.forcing -= 1
-        how_checked.reset(token)
+    return token
+
+
+cdef int end_asking(token) except -1:
+    paths.forcing -= 1
+    how_checked.reset(token)
+    return 0
 
 
 def refuse_if_asked(op, reason, operand):
     """Raises for a call with checked=True that is NumPy's, which does not check."""
     if how_checked.get() == ASKED:
         from tensoriter.core.reasons import refusal
-        raise refusal(reason, operand, f"{op.__name__} with checked=True", op.nin, op.nout)
+        raise refusal(reason or Reason.FORCED, operand, f"{op.__name__} with checked=True", op.nin, op.nout)
 
 
 def put_otherwise(operands, keywords, nin, reason):

@@ -10,7 +10,7 @@ from tensoriter.core.array_api cimport (
     PyComplex_ImagAsDouble, PyComplex_RealAsDouble, PyFloat_AS_DOUBLE, PyFloat_CheckExact,
     PyLong_AsLongLongAndOverflow, PyLong_CheckExact, PyTupleObject,
 )
-from tensoriter.core.checked cimport take_checked
+from tensoriter.core.checked cimport begin_asking, end_asking, is_checking
 from tensoriter.core.dtypes cimport (
     dtype_of_code, element_size, integer_fits, is_complex_element, is_extended_element, is_integer_element,
     scalar_type_number, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT,
@@ -337,7 +337,13 @@ cdef class TensorIterator:
         cdef Arguments arguments
         if op is None:
             from tensoriter.ops import add as op
-        checking = take_checked(keywords, op)
+        if "checked" in keywords:
+            token = begin_asking(keywords.pop("checked"), op)
+            try:
+                self.__init__(*operands, op=op, **keywords)
+            finally:
+                end_asking(token)
+            return
         cdef tuple names = tuple(keywords)
         cdef tuple values = operands + tuple(keywords.values())
         arguments.nin = op.table.nin
@@ -361,7 +367,7 @@ cdef class TensorIterator:
             self.look(&it, &arguments)
             if (not is_forced("strided") and op.table.nin <= 2 and op.table.nout == 1 and short_way(
                     &way, &op.table, op.table.nin, pointers, len(operands), kwnames, &out)):
-                kept_off = checking and out is not NULL and way.loop.checked is not NULL
+                kept_off = is_checking() and out is not NULL and way.loop.checked is not NULL
                 self.path = "strided" if kept_off else "contiguous"
         from tensoriter.core.reasons import CHECKED_OUT, reason_sentence    # words that cost 2 ms to import
         self.reason = CHECKED_OUT if kept_off else reason_sentence(

@@ -15,7 +15,9 @@ from tensoriter.core.array_api cimport (
     PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_Scalar, PyArrayObject, PyErr_Occurred,
     PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal, vectorcallfunc,
 )
-from tensoriter.core.checked cimport Check, check_after, check_before, is_checking, watch
+from tensoriter.core.checked cimport (
+    begin_asking, Check, check_after, check_before, end_asking, is_checking, watch,
+)
 from tensoriter.core.dtypes cimport (
     dtype_of_code, is_integer_element, Loop, LoopTable, LoopTableState, MAX_OPERANDS,
 )
@@ -32,7 +34,7 @@ from tensoriter.core.short_ways cimport dtype_of_result, new_scalar, Short, shor
 from tensoriter.core.tiles cimport plan_tiles
 
 from tensoriter.core.borrowing import inner_ufunc, module_of, why_not
-from tensoriter.core.checked import call_asked, put_otherwise, refuse_if_asked
+from tensoriter.core.checked import put_otherwise, refuse_if_asked
 
 _import_array()
 _import_umath()
@@ -433,7 +435,7 @@ cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* k
     arguments.nout = op.table.nout
     cdef bint understood = parse_arguments(&arguments, args, PyVectorcall_NARGS(count), kwnames)
     if not understood and kwnames is not NULL and "checked" in <tuple><object>kwnames:
-        return call_asked(op, *taken_apart(args, count, kwnames))
+        return call_asked(op, args, count, kwnames)
     cdef bint checking = forcing != 0 and is_checking()
     if kwnames is not NULL and "alpha" in <tuple><object>kwnames:
         return call_scaled(op, &it, &arguments, understood, checking)
@@ -530,6 +532,24 @@ cdef object call_in_block(PyObject* self, Short* way, PyObject* out, PyObject* c
         if not check.overflowed:
             return result
     return call_general(<Op>self, args, count, kwnames)
+
+
+cdef object call_asked(Op op, PyObject* const* args, size_t count, PyObject* kwnames):
+    """A call with checked=, which may be its last keyword only: a block around the call without it."""
+    cdef Py_ssize_t given = PyVectorcall_NARGS(count)
+    cdef tuple names = <tuple><object>kwnames
+    cdef Py_ssize_t last = len(names) - 1
+    if names[last] != "checked":
+        operands, keywords = taken_apart(args, count, kwnames)
+        keywords["checked"] = keywords.pop("checked")
+        return op(*operands, **keywords)
+    token = begin_asking(<object>args[given + last], op)
+    names = names[:last]
+    kwnames = <PyObject*>names if last > 0 else NULL
+    try:
+        return steal(op.vectorcall(<PyObject*>op, args, <size_t>given, kwnames))
+    finally:
+        end_asking(token)
 
 
 cdef object run_checked(Op op, Iterator* it, Arguments* arguments):

@@ -45,8 +45,8 @@ def document(ufunc, alpha: bool, checked: bool) -> str:
     if checked:
         lines += [
             "Beyond NumPy's arguments it takes checked=, True or False: whether integers that overflow raise",
-            "OverflowError (see tensoriter.checked), by default whether the call is in a checked block. What is",
-            "checked leaves out as it was, and has to be tensoriter's own call: TypeError for subclasses,",
-            "objects and signature=.",
+            "OverflowError (see tensoriter.checked); None, the default, leaves that to the block around the",
+            "call. An error leaves out as it was. What is asked for has to be tensoriter's own call:",
+            "TypeError for subclasses of ndarray, objects and signature=.",
         ]
     return "\n".join(lines)

@@ -18,12 +18,18 @@ static inline void note_overflow(void *data)
 
 /* RESULT of a and b, and LOST, which has a bit of MASK set exactly where the result r is not the true one. */
 #define CHECKED_BINARY(NAME, UNSIGNED, RESULT, LOST, MASK)                                         \
-    PLAIN_BINARY_LOOP(NAME, UNSIGNED, UNSIGNED, UNSIGNED lost = 0; UNSIGNED r,                     \
-                      (r = (UNSIGNED)(RESULT), lost |= (UNSIGNED)(LOST), r),                       \
-                      if (lost & (MASK)) note_overflow(data))
+    CHECKED_BINARY_BY(UNSIGNED, NAME, UNSIGNED, RESULT, LOST, MASK)
 #define CHECKED_UNARY(NAME, UNSIGNED, RESULT, LOST, MASK)                                          \
-    UNARY_LOOP_WITH(NAME, UNSIGNED, UNSIGNED, UNSIGNED lost = 0; UNSIGNED r,                       \
-                    (r = (UNSIGNED)(RESULT), lost |= (UNSIGNED)(LOST), r),                         \
+    CHECKED_UNARY_BY(UNSIGNED, NAME, UNSIGNED, RESULT, LOST, MASK)
+
+/* The same, with what is LOST collected in another type. */
+#define CHECKED_BINARY_BY(COLLECTED, NAME, UNSIGNED, RESULT, LOST, MASK)                           \
+    PLAIN_BINARY_LOOP(NAME, UNSIGNED, UNSIGNED, COLLECTED lost = 0; UNSIGNED r,                    \
+                      (r = (UNSIGNED)(RESULT), lost |= (COLLECTED)(LOST), r),                      \
+                      if (lost & (MASK)) note_overflow(data))
+#define CHECKED_UNARY_BY(COLLECTED, NAME, UNSIGNED, RESULT, LOST, MASK)                            \
+    UNARY_LOOP_WITH(NAME, UNSIGNED, UNSIGNED, COLLECTED lost = 0; UNSIGNED r,                      \
+                    (r = (UNSIGNED)(RESULT), lost |= (COLLECTED)(LOST), r),                        \
                     if (lost & (MASK)) note_overflow(data))
 
 #define BITS_OF(TYPE) (8 * sizeof(TYPE))
@@ -56,7 +62,7 @@ CHECKED_UNSIGNED(uint64, npy_uint64)
 
 /* ---------------------------------------------------------------- products */
 
-/* Up to 32 bits: of the exact product, in twice the width, the upper half has to repeat the lower one's sign,
+/* Up to 16 bits: of the exact product, in twice the width, the upper half has to repeat the lower one's sign,
    or, without signs, to be 0. (The vectoriser makes more of this than of a comparison.) */
 #define PRODUCT_OF_SIGNED(NAME, CTYPE, UNSIGNED, WIDE, UNSIGNED_WIDE)                              \
     static inline UNSIGNED lost_of_product_##NAME(UNSIGNED a, UNSIGNED b)                          \
@@ -67,7 +73,6 @@ CHECKED_UNSIGNED(uint64, npy_uint64)
     }
 PRODUCT_OF_SIGNED(int8, npy_int8, npy_uint8, npy_int16, npy_uint16)
 PRODUCT_OF_SIGNED(int16, npy_int16, npy_uint16, npy_int32, npy_uint32)
-PRODUCT_OF_SIGNED(int32, npy_int32, npy_uint32, npy_int64, npy_uint64)
 
 #define PRODUCT_OF_UNSIGNED(NAME, UNSIGNED, WIDE)                                                  \
     static inline UNSIGNED lost_of_product_##NAME(UNSIGNED a, UNSIGNED b)                          \
@@ -76,7 +81,6 @@ PRODUCT_OF_SIGNED(int32, npy_int32, npy_uint32, npy_int64, npy_uint64)
     }
 PRODUCT_OF_UNSIGNED(uint8, npy_uint8, npy_uint16)
 PRODUCT_OF_UNSIGNED(uint16, npy_uint16, npy_uint32)
-PRODUCT_OF_UNSIGNED(uint32, npy_uint32, npy_uint64)
 
 #if defined(__GNUC__)
 static inline npy_uint64 lost_of_product_int64(npy_uint64 a, npy_uint64 b)
@@ -103,12 +107,30 @@ static inline npy_uint64 lost_of_product_int64(npy_uint64 a, npy_uint64 b)
 }
 #endif
 
-#define CHECKED_PRODUCTS(NAME, TYPE, CTYPE, UNSIGNED)                                              \
+#define CHECKED_PRODUCTS(NAME, UNSIGNED)                                                           \
     CHECKED_BINARY(multiply_checked_##NAME, UNSIGNED, 1u * a * b, lost_of_product_##NAME(a, b),    \
                    ALL_BITS(UNSIGNED))                                                             \
     CHECKED_UNARY(square_checked_##NAME, UNSIGNED, 1u * a * a, lost_of_product_##NAME(a, a),       \
                   ALL_BITS(UNSIGNED))
-FOR_EACH_INTEGER(CHECKED_PRODUCTS)
+CHECKED_PRODUCTS(int8, npy_uint8)
+CHECKED_PRODUCTS(uint8, npy_uint8)
+CHECKED_PRODUCTS(int16, npy_uint16)
+CHECKED_PRODUCTS(uint16, npy_uint16)
+CHECKED_PRODUCTS(int64, npy_uint64)
+CHECKED_PRODUCTS(uint64, npy_uint64)
+
+/* 32 bits: the upper half is looked at where it is, after numbers with a sign were moved up. */
+#define UPPER_HALF 0xffffffff00000000u
+#define PRODUCT_OF_INT32(a, b) ((npy_uint64)((npy_int64)(npy_int32)(a) * (npy_int32)(b)))
+#define PRODUCT_OF_UINT32(a, b) ((npy_uint64)(a) * (b))
+CHECKED_BINARY_BY(npy_uint64, multiply_checked_int32, npy_uint32, PRODUCT_OF_INT32(a, b),
+                  PRODUCT_OF_INT32(a, b) + 0x80000000u, UPPER_HALF)
+CHECKED_UNARY_BY(npy_uint64, square_checked_int32, npy_uint32, PRODUCT_OF_INT32(a, a),
+                 PRODUCT_OF_INT32(a, a) + 0x80000000u, UPPER_HALF)
+CHECKED_BINARY_BY(npy_uint64, multiply_checked_uint32, npy_uint32, PRODUCT_OF_UINT32(a, b),
+                  PRODUCT_OF_UINT32(a, b), UPPER_HALF)
+CHECKED_UNARY_BY(npy_uint64, square_checked_uint32, npy_uint32, PRODUCT_OF_UINT32(a, a),
+                 PRODUCT_OF_UINT32(a, a), UPPER_HALF)
 
 /* ---------------------------------------------------------------- shifts */
 
