@@ -94,8 +94,10 @@ cdef int write_back(Iterator* it) except -1:
         if operand.home is NULL:
             continue
         if it.masked:
+            # The mask may lie where the output goes.
+            mask = np.array(<object><PyObject*>it.operands[it.count - 1].array)
             np.copyto(<object><PyObject*>operand.home, <object><PyObject*>operand.array, casting="unsafe",
-                      where=<object><PyObject*>it.operands[it.count - 1].array)
+                      where=mask)
         else:
             PyArray_CopyInto(operand.home, operand.array)
         operand.array = operand.home
