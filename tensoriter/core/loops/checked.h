@@ -33,6 +33,7 @@ static inline void note_overflow(void *data)
                     if (lost & (MASK)) note_overflow(data))
 
 #define BITS_OF(TYPE) (8 * sizeof(TYPE))
+#define IS_SIGNED(CTYPE) ((CTYPE)-1 < (CTYPE)1)
 #define TOP_BIT(UNSIGNED) ((UNSIGNED)((UNSIGNED)1 << (BITS_OF(UNSIGNED) - 1)))
 #define ALL_BITS(UNSIGNED) ((UNSIGNED)-1)
 
@@ -144,7 +145,8 @@ CHECKED_UNARY_BY(npy_uint64, square_checked_uint32, npy_uint32, PRODUCT_OF_UINT3
    shift their sign in, in every compiler that builds NumPy.) */
 #define CHECKED_LEFT_SHIFT(NAME, TYPE, CTYPE, UNSIGNED)                                            \
     CHECKED_BINARY(left_shift_checked_##NAME, UNSIGNED, SHIFTED_LEFT(UNSIGNED),                    \
-                   (a ^ (UNSIGNED)((CTYPE)r >> COUNT(UNSIGNED))) | ((CTYPE)-1 < 0 && b & TOP_BIT(UNSIGNED)),\
+                   (a ^ (UNSIGNED)((CTYPE)r >> COUNT(UNSIGNED))) |                                 \
+                       (IS_SIGNED(CTYPE) && b & TOP_BIT(UNSIGNED)),                                \
                    ALL_BITS(UNSIGNED))
 FOR_EACH_INTEGER(CHECKED_LEFT_SHIFT)
 
