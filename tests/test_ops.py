@@ -4,6 +4,7 @@ import contextlib
 import copy
 import ctypes
 import gc
+import itertools
 import pickle
 import sys
 import types
@@ -178,6 +179,22 @@ class TestLoopsThatRaise:
                     compare(op, ufunc, *[x, x * 0][:ufunc.nin], errstate=errstate)
                     compare(op, ufunc, *[x[:0], x[:0]][:ufunc.nin], errstate=errstate)
                     compare(op, ufunc, *[x[3], x[3]][:ufunc.nin], errstate=errstate)
+
+
+class TestOverlap:
+    """Borrowed loops may write what they have read, as NumPy's do, and nothing else."""
+
+    @pytest.mark.parametrize(
+        "name", ["invert", "negative", "absolute", "square", "fmax", "maximum", "bitwise_and"])
+    def test_every_direction(self, name):
+        op, ufunc = getattr(tensoriter, name), getattr(np, name)
+        for code in "hld" if name not in ("invert", "bitwise_and") else "hl":
+            for steps in itertools.product((1, 2, -1, -2), repeat=2):
+                for shift in range(-6, 7):
+                    memory = np.arange(1, 101).astype(code)
+                    x = memory[20:60][:: steps[0]][:20]
+                    out = memory[20 + shift : 60 + shift][:: steps[1]][:20]
+                    compare(op, ufunc, *[x] * ufunc.nin, out=out)
 
 
 class TestMaskedComparisons:

@@ -156,6 +156,29 @@ class TestEveryHalf:
             add(values[start : start + 11], np.float32(-0.0), out=np.zeros(11, "e"), errstate={"all": "call"})
 
 
+class TestSignallingNaN:
+    """Which raise the invalid flag where they are computed with, not where they are cast."""
+
+    @pytest.mark.parametrize("code", "fdgFD")
+    def test_into_float16(self, code):
+        quiet = np.zeros(2000, code)
+        parts = quiet.view(quiet.real.dtype)
+        if code in "fF":
+            parts.view("u4")[::7] = 0x7F802000
+        elif code in "dD":
+            parts.view("u8")[::7] = 0x7FF0040000000000
+        if code in "fdg":
+            for x in (quiet, quiet[:9], quiet.reshape(40, 50).T, quiet[::-1]):
+                add(x, np.float16(1), dtype="e", errstate={"all": "call"})
+                add(x, np.float16(1), dtype="e", casting="unsafe", errstate={"all": "call"})
+        add(quiet, quiet, errstate={"all": "call"})
+
+    def test_reported_once(self):
+        x = np.array([complex(1, 1)], "G") * np.finfo("g").max
+        for other in (np.zeros(0), np.zeros(1), np.zeros(3)):
+            add(x.astype(swapped("G")), other, dtype="D", casting="unsafe", errstate={"all": "call"})
+
+
 class TestStreamed:
     """Outputs past the cache: operands of 32 MiB and more together."""
 

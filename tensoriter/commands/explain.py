@@ -51,8 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def make_keywords(arguments: argparse.Namespace, x1: Any, x2: Any) -> dict[str, Any]:
     """The keywords given on the command line, those with arrays built."""
-    names = ("dtype", "casting", "order")
-    keywords = {name: getattr(arguments, name) for name in names if getattr(arguments, name)}
+    keywords: dict[str, Any] = {}
     if arguments.out:
         same = {"x1": x1, "x2": x2}
         keywords["out"] = (
@@ -60,4 +59,5 @@ def make_keywords(arguments: argparse.Namespace, x1: Any, x2: Any) -> dict[str, 
         )
     if arguments.where:
         keywords["where"] = make_array(arguments.where)
-    return keywords
+    names = ("casting", "order", "dtype")
+    return keywords | {name: getattr(arguments, name) for name in names if getattr(arguments, name)}

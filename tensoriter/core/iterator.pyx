@@ -251,7 +251,8 @@ cdef bint is_read_ahead(Iterator* it, int k, int out) noexcept:
     cdef npy_intp step = source.own_strides[0], target_step = target.own_strides[0]
     if step > 0:
         return step >= target_step and source.data >= target.data
-    return step < 0 and step <= target_step and source.data <= target.data
+    # (Where all run backwards the walk is turned round, and what was ahead is behind: that is copied.)
+    return step < 0 and target_step > 0 and source.data <= target.data
 
 
 cdef void mark_small_inputs(Iterator* it, Arguments* arguments) noexcept:

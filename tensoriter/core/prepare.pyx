@@ -166,7 +166,10 @@ cdef int cast_array(Iterator* it, Operand* operand, int type_number) except -1:
     cdef Operand source = operand[0]
     Py_INCREF(<PyObject*>dtype)
     if operand.swapped:
-        return adopt(it, operand, PyArray_CastToType(operand.array, dtype, 0))
+        adopt(it, operand, PyArray_CastToType(operand.array, dtype, 0))
+        if it.floating:
+            fp_clear(it.extended)   # NumPy's cast has reported them, and leaves the x87 unit's standing
+        return 0
     copy = PyArray_NewFromDescr(&PyArray_Type, dtype, 1, operand.shape, NULL, NULL, 0, NULL)
     adopt(it, operand, copy)
     own_cast(source.element, source.loop_element)(

@@ -66,6 +66,13 @@ static inline uint64_t half_round_shift(uint64_t significand, int shift)
     return kept + (rest > tie || (rest == tie && (kept & 1)));
 }
 
+/* Infinity, or a NaN by the upper bits of its payload: a signalling one stays one, as in NumPy, which leaves
+   the invalid flag to the arithmetic that follows. */
+static inline uint16_t half_special(uint16_t sign, unsigned payload, int is_nan)
+{
+    return (uint16_t)(sign | 0x7c00u | (is_nan && payload == 0 ? 1u : payload));
+}
+
 static inline uint16_t half_from_double(double value)
 {
     uint64_t bits;
@@ -73,8 +80,8 @@ static inline uint16_t half_from_double(double value)
     const uint16_t sign = (uint16_t)((bits >> 48) & 0x8000u);
     const int exponent = (int)((bits >> 52) & 0x7ff) - 1023;
     const uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
-    if (exponent == 1024) { /* infinity, or a NaN kept a NaN */
-        return (uint16_t)(sign | 0x7c00u | (fraction ? 0x200u | (fraction >> 42) : 0u));
+    if (exponent == 1024) {
+        return half_special(sign, (unsigned)(fraction >> 42), fraction != 0);
     }
     if (exponent >= -14) { /* normal; a carry out of the fraction is a larger exponent, as wanted */
         const uint64_t base = (uint64_t)(exponent + 15) << 52 | fraction;
@@ -99,7 +106,16 @@ static inline uint16_t half_from_double(double value)
     return (uint16_t)(sign | half_round_shift(significand, shift));
 }
 
-/* Every float32 is a float64, so this rounds once. */
-static inline uint16_t half_from_float(float value) { return half_from_double(value); }
+/* Every float32 is a float64, so this rounds once; but making a double of a signalling NaN would raise the
+   invalid flag. */
+static inline uint16_t half_from_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    if ((bits & 0x7fffffffu) > 0x7f800000u) {
+        return half_special((uint16_t)((bits >> 16) & 0x8000u), (bits & 0x7fffffu) >> 13, 1);
+    }
+    return half_from_double(value);
+}
 
 #endif
