@@ -59,5 +59,5 @@ def make_keywords(arguments: argparse.Namespace, x1: Any, x2: Any) -> dict[str, 
         )
     if arguments.where:
         keywords["where"] = make_array(arguments.where)
-    names = ("casting", "order", "dtype")
+    names = ("dtype", "casting", "order")
     return keywords | {name: getattr(arguments, name) for name in names if getattr(arguments, name)}
