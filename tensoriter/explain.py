@@ -81,7 +81,7 @@ def walk_sentences(iterator: TensorIterator, names: list[str]) -> Iterator[str]:
         rows, length = iterator.tile
         by_columns = " and ".join(names[k] for k in iterator.columns)
         yield f"in tiles of {rows} rows of {length}, {by_columns} by columns"
-    elif iterator.tile:
+    elif iterator.tile and iterator.tile[0] * iterator.tile[1] < iterator.size:
         rows, length = iterator.tile
         yield f"in tiles of {rows} x {length} elements"
     if iterator.streamed:

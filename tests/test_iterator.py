@@ -247,6 +247,7 @@ class TestExplain:
         assert explain(a.T, a, out=a.T).walk == ("in tiles of 8 rows of 100, x1 and out by columns",)
         assert explain(np.ones((1000, 3)), np.ones(3)).walk == ("in tiles of 3 x 341 elements",)
         assert explain(np.ones(5000, "f4"), np.ones(5000)).walk == ("in tiles of 1 x 1024 elements",)
+        assert explain(np.ones(100, "f4"), np.ones(100)).walk == ()
         large = np.broadcast_to(1.0, (1_400_000,)).copy()
         assert explain(large, large).walk == ("the output past the cache",)
         assert explain(large, large, out=large).walk == ()
