@@ -1,0 +1,1 @@
+"""From a captured function to a plan: trace, graph, passes, plan, debug handles."""
