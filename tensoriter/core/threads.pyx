@@ -13,11 +13,7 @@ cdef extern from "threads.h":
     void set_block_limit(int) noexcept nogil
     bint is_forked() noexcept nogil
     void watch_forks()
-    # What threads have been worth to this thread, by size (its power of 2).
-    ctypedef struct Experience:
-        int losses
-        int rests
-        int rest
+    # This thread's, by the power of 2 of the size.
     Experience* experience_with(npy_intp size) noexcept nogil
 
 cdef enum:
@@ -28,15 +24,17 @@ cdef enum:
     # Turns of an empty loop that a thread waits before it sleeps, about 10 microseconds.
     SPIN_COUNT = 3000
 
-cdef runner run_parts = NULL
+cdef part_runner run_parts = NULL
+cdef task_runner run_tasks = NULL
 cdef int process_limit = 1
 
 watch_forks()
 
 
-cdef void set_runner(runner function) noexcept:
-    global run_parts
-    run_parts = function
+cdef void set_runners(part_runner parts, task_runner tasks) noexcept:
+    global run_parts, run_tasks
+    run_parts = parts
+    run_tasks = tasks
 
 
 cdef inline int limit() noexcept nogil:
@@ -53,10 +51,28 @@ cdef int parts_for(npy_intp size, int item_size) noexcept nogil:
 
 
 cdef void run_side_by_side(int parts, npy_intp size, part_function function, void* context) noexcept nogil:
-    """Runs the parts. Where several in a row did not pay, work of this size rests, twice as long each time;
+    """Runs equal parts of work of that size."""
+    learn(experience_with(size), run_parts(parts, function, context))
+
+
+cdef void run_tasks_side_by_side(Experience* experience, int tasks, part_function function,
+                                 void* context) noexcept nogil:
+    """Runs tasks of unlike length on the threads that there are; in their order on this one where threads do
+    not pay. No task finds threads to share its own work with."""
+    cdef int task, threads = min(limit(), tasks), before = get_block_limit()
+    set_block_limit(1)
+    if threads > 1 and not rests(experience):
+        learn(experience, run_tasks(threads, tasks, function, context))
+    else:
+        for task in range(tasks):
+            function(task, True, context)
+    set_block_limit(before)
+
+
+cdef void learn(Experience* experience, bint paid) noexcept nogil:
+    """Where threads did not pay several times in a row, work of this kind rests, twice as long each time;
     fewer tell nothing, since a thread that slept has first to be woken, and to be given a core."""
-    cdef Experience* experience = experience_with(size)
-    if run_parts(parts, function, context):
+    if paid:
         experience.losses = 0
         experience.rests = max(experience.rests - 1, 0)
         return
@@ -68,8 +84,12 @@ cdef void run_side_by_side(int parts, npy_intp size, part_function function, voi
 
 
 cdef bint is_resting(npy_intp size) noexcept nogil:
-    """Whether work of this size is left to one thread for the time being, which counts as one such piece."""
-    cdef Experience* experience = experience_with(size)
+    """Whether work of this size is left to one thread for the time being."""
+    return rests(experience_with(size))
+
+
+cdef bint rests(Experience* experience) noexcept nogil:
+    """Whether this piece of work is to be left to one thread."""
     if experience.rest == 0:
         return False
     experience.rest -= 1
