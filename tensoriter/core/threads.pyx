@@ -7,6 +7,7 @@ import os
 import warnings
 from importlib import import_module
 from operator import index
+from time import perf_counter_ns
 
 cdef extern from "threads.h":
     int get_block_limit() noexcept nogil
@@ -27,6 +28,8 @@ cdef enum:
 cdef part_runner run_parts = NULL
 cdef task_runner run_tasks = NULL
 cdef int process_limit = 1
+cdef bint limit_chosen = False  # by set_num_threads or the environment
+cdef int cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 watch_forks()
 
@@ -44,6 +47,13 @@ cdef inline int limit() noexcept nogil:
     return own if own > 0 else process_limit
 
 
+cdef inline int task_limit() noexcept nogil:
+    """For tasks side by side, which are asked for by themselves: all CPUs unless a number was chosen."""
+    if get_block_limit() > 0 or limit_chosen or is_forked() or run_tasks is NULL:
+        return limit()
+    return cpus
+
+
 cdef int parts_for(npy_intp size, int item_size) noexcept nogil:
     """How many threads that many elements are worth."""
     cdef npy_intp most = min(size // GRAIN, size * item_size // GRAIN_BYTES)
@@ -59,7 +69,7 @@ cdef void run_tasks_side_by_side(Experience* experience, int tasks, part_functio
                                  void* context) noexcept nogil:
     """Runs tasks of unlike length on the threads that there are; in their order on this one where threads do
     not pay. No task finds threads to share its own work with."""
-    cdef int task, threads = min(limit(), tasks), before = get_block_limit()
+    cdef int task, threads = min(task_limit(), tasks), before = get_block_limit()
     set_block_limit(1)
     if threads > 1 and not rests(experience):
         learn(experience, run_tasks(threads, tasks, function, context))
@@ -122,8 +132,9 @@ def set_num_threads(n):
     >>> tensoriter.num_threads()
     1
     """
-    global process_limit
+    global process_limit, limit_chosen
     process_limit = checked_number(n)
+    limit_chosen = True
 
 
 class threads:
@@ -151,6 +162,27 @@ class threads:
 
     def __repr__(self):
         return f"threads({self.n})"
+
+
+def task_threads():
+    """The number of threads that a plan's parallel ops may use, called here and now: as `num_threads` where
+    that was set, and otherwise as many as there are CPUs for this process. OpenMP is loaded."""
+    load_openmp()
+    return task_limit()
+
+
+def region_nanoseconds(int threads):
+    """What it takes to have that many threads do nothing, with OpenMP loaded: the best of a few."""
+    times = []
+    for _ in range(15):
+        start = perf_counter_ns()
+        run_tasks(threads, threads, do_nothing, NULL)
+        times.append(perf_counter_ns() - start)
+    return min(times)
+
+
+cdef void do_nothing(int task, bint is_caller, void* context) noexcept nogil:
+    pass
 
 
 def checked_number(n):
@@ -195,13 +227,14 @@ def load_openmp():
 
 def _obey_environment():
     """Obeys TENSORITER_NUM_THREADS: what is not a number is an error, not a silent default."""
-    global process_limit
+    global process_limit, limit_chosen
     given = os.environ.get("TENSORITER_NUM_THREADS")
     if not given:
         return
     if not given.isdecimal() or not 1 <= int(given) <= MOST_THREADS:
         raise ImportError(f"TENSORITER_NUM_THREADS={given} is no number from 1 to {MOST_THREADS}")
     process_limit = int(given)
+    limit_chosen = True
     if process_limit > 1:
         load_openmp()
 
