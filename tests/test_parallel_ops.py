@@ -32,9 +32,8 @@ def fan(*ops, ns=10_000.0):
 
 
 def groups(graph):
-    return [
-        [inner.op for inner in n.attributes["body"] if inner.kind != "input"] for n in graph if n.kind == "group"
-    ]
+    bodies = [n.attributes["body"] for n in graph if n.kind == "group"]
+    return [[inner.op for inner in body if inner.kind != "input"] for body in bodies]
 
 
 def test_siblings_from_one_op_are_a_group():
