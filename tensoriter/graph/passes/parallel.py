@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
@@ -88,6 +90,61 @@ class ParallelOps:
         if self.verbose >= level and sentence not in self.said:
             self.said.add(sentence)
             print(f"tensoriter: {sentence}", file=sys.stderr)
+
+
+class parallel_ops:
+    """with parallel_ops(): steps that are called within the block run their independent ops side by side.
+
+    Arguments are those of `ParallelOps`; what is not given is the environment's. `on=False` has none within
+    the block. Outside of blocks TENSORITER_PARALLEL_OPS=1 turns them on for the process, and
+    ``capture(..., parallel_ops=)`` settles it for one step. Results are the same bits. Threads are as many as
+    `set_num_threads` or a `threads` block says, and where neither does, as there are CPUs.
+
+    >>> import numpy as np, tensoriter
+    >>> @tensoriter.capture
+    ... def step(x):
+    ...     return np.stack([np.sin(x), np.cos(x), np.tan(x), np.exp(x)])
+    >>> with tensoriter.parallel_ops(threshold=4):
+    ...     step(np.linspace(0, 1, 10_000)).shape
+    (4, 10000)
+    """
+
+    def __init__(self, on: bool = True, **settings: object) -> None:
+        self.settings = ParallelOps.from_environment().but(**settings) if on else None
+        self._tokens: list[Token[ParallelOps | None | str]] = []
+
+    def __enter__(self) -> parallel_ops:
+        self._tokens.append(_block.set(self.settings))
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _block.reset(self._tokens.pop())
+
+
+# What the block says that is open in this context; 'no block' outside.
+_block: ContextVar[ParallelOps | None | str] = ContextVar("parallel_ops", default="no block")
+
+
+def settings_of(argument: ParallelOps | bool | None) -> ParallelOps | None:
+    """The settings that hold for a call of a step captured with parallel_ops=argument; None: off."""
+    if isinstance(argument, ParallelOps):
+        return argument
+    if argument is not None:
+        return of_environment()[1] if argument else None
+    block = _block.get()
+    if block == "no block":
+        on, settings = of_environment()
+        return settings if on else None
+    return block  # type: ignore[return-value]
+
+
+@cache
+def of_environment() -> tuple[bool, ParallelOps]:
+    """(whether parallel ops are on, their settings), as the environment was when it was first asked for."""
+    value = os.environ.get("TENSORITER_PARALLEL_OPS", "0")
+    if value not in ("", "0", "1"):
+        raise ValueError(f"TENSORITER_PARALLEL_OPS={value} is neither 0 nor 1")
+    return value == "1", ParallelOps.from_environment()
 
 
 def whole_number(variable: str, default: int) -> int:
