@@ -5,12 +5,7 @@
 #include <stddef.h>
 
 #include "experience.h"
-
-#if defined(_MSC_VER)
-#define THREAD_LOCAL __declspec(thread)
-#else
-#define THREAD_LOCAL _Thread_local
-#endif
+#include "thread_local.h"
 
 /* The number that a `threads(n)` block gives this thread; 0 outside of one. */
 static THREAD_LOCAL int block_limit = 0;
