@@ -22,7 +22,7 @@ from tensoriter.core.for_each cimport for_each_from
 from tensoriter.core.fpstatus cimport fp_clear, fp_raises, fp_status
 from tensoriter.core.freelist cimport new_array
 from tensoriter.core.iterator cimport Iterator, Operand, RELEASE_FROM, set_up
-from tensoriter.core.hooks cimport add_entry, Entry, name_number, Path, remove_entry, say_path
+from tensoriter.core.hooks cimport add_entry, Entry, name_number, Path, public_call, remove_entry, say_path
 from tensoriter.core.layout cimport extent, is_plain_order
 from tensoriter.core.op cimport Op
 from tensoriter.core.paths cimport forcing
@@ -175,6 +175,12 @@ cdef class BoundCall:
             extent(operand, &known.low, &known.high)
         return self.out is not None or is_plain_order(
             known.ndim, known.extents, &known.extents[known.ndim], self.it.loop.steps[2], &self.fortran)
+
+
+def bind(op, x1, x2, out):
+    """A bound call, made as part of a public call of Op.bind."""
+    with public_call("tensoriter.Op.bind"):
+        return BoundCall(op, x1, x2, out)
 
 
 cdef inline bint has_changed(Description* known, PyObject* value) noexcept:

@@ -72,6 +72,11 @@ cdef struct Entry:
     Entry* previous
     Entry* next
 
+cdef class public_call:
+    cdef recorder_function send
+    cdef Event event
+    cdef unsigned int name
+
 cpdef unsigned int name_number(str name) except 0
 cdef void add_entry(Entry* entry) noexcept
 cdef void remove_entry(Entry* entry) noexcept

@@ -165,10 +165,6 @@ cdef inline long long bytes_of_result(PyObject* result, PyObject* const* args, P
 
 cdef class public_call:
     """with public_call(name): a call of a public function that is no op, `name` being its full name."""
-    cdef recorder_function send
-    cdef Event event
-
-    cdef unsigned int name
 
     def __init__(self, str name):
         self.name = name_number(name)

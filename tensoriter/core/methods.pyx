@@ -4,9 +4,8 @@ They are objects of their own, made once for each op, so that a profiler sees th
 """
 from cpython.object cimport PyObject, PyTypeObject
 
-from tensoriter.core.array_api cimport (
-    enable_vectorcall, PyObject_Vectorcall, PyTupleObject, steal, vectorcallfunc,
-)
+from tensoriter.core.arguments cimport call_by
+from tensoriter.core.array_api cimport enable_vectorcall, PyObject_Vectorcall, vectorcallfunc
 from tensoriter.core.dtypes cimport LoopTable
 from tensoriter.core.hooks cimport add_entry, Entry, name_number, Path, remove_entry
 
@@ -33,10 +32,7 @@ cdef class Method:
 
     def __call__(self, *args, **kwargs):
         # For those who look for __call__; a call itself goes through vectorcall.
-        names = tuple(kwargs)
-        values = (*args, *kwargs.values())
-        return steal(self.entry.call(<PyObject*>self, (<PyTupleObject*>values).ob_item, <size_t>len(args),
-                                     <PyObject*>names if names else NULL))
+        return call_by(self.entry.call, self, args, kwargs)
 
     def __getattr__(self, name):
         return getattr(self.function, name)

@@ -8,12 +8,12 @@ import numpy as np
 from cpython.object cimport PyObject, PyObject_GenericSetAttr, PyTypeObject
 
 from tensoriter.core.alpha cimport set_alpha
-from tensoriter.core.arguments cimport Arguments, parse_arguments
+from tensoriter.core.arguments cimport Arguments, call_by, parse_arguments, taken_apart
 from tensoriter.core.array_api cimport (
     _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, NPY_ARRAY_C_CONTIGUOUS,
     NPY_ARRAY_F_CONTIGUOUS, npy_intp, Py_DECREF, Py_XDECREF, PyArray_BYTES, PyArray_Descr,
     PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_Scalar, PyArrayObject, PyErr_Occurred,
-    PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal, vectorcallfunc,
+    PyObject_Vectorcall, PyVectorcall_NARGS, steal, vectorcallfunc,
 )
 from tensoriter.core.checked cimport (
     begin_asking, Check, check_after, check_before, end_asking, is_checking, watch,
@@ -37,6 +37,7 @@ from tensoriter.core.tiles cimport plan_tiles
 
 from tensoriter.core.borrowing import inner_ufunc, module_of, why_not
 from tensoriter.core.checked import put_otherwise, refuse_if_asked
+from tensoriter.core.hooks import public
 
 _import_array()
 _import_umath()
@@ -95,6 +96,7 @@ cdef class Op(UfuncMethods):
         remove_entry(&self.entry)
 
     @staticmethod
+    @public
     def from_ufunc(ufunc, *, unsupported="refuse"):
         """An op that answers as this ufunc does, with its own loops: NumPy's, SciPy's, numba.vectorize's.
 
@@ -121,6 +123,7 @@ cdef class Op(UfuncMethods):
         return ops.get(ufunc) or Op(ufunc)
 
     @staticmethod
+    @public
     def from_loops(name, loops, *, nin=None, doc=""):
         """An op of C functions: `loops` has a pointer for each tuple of types, inputs first.
 
@@ -166,10 +169,10 @@ cdef class Op(UfuncMethods):
         >>> total
         array([4., 4., 4.])
         """
-        from tensoriter.core.bound import BoundCall
+        from tensoriter.core.bound import bind
         if self.table.nin != 2 or self.table.nout != 1 or self.ufunc.signature is not None:
             raise TypeError(f"bind is for element-wise ops of two inputs and one output, not for {self!r}")
-        return BoundCall(self, x1, x2, out[0] if type(out) is tuple and len(out) == 1 else out)
+        return bind(self, x1, x2, out[0] if type(out) is tuple and len(out) == 1 else out)
 
     def __getattr__(self, name):
         return getattr(self.ufunc, name)
@@ -468,21 +471,6 @@ cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* k
         operands, keywords = taken_apart(args, count, kwnames)
         return compare(op.ufunc, tuple(operands), keywords)
     return PyObject_Vectorcall(<PyObject*>op.ufunc, args, count, kwnames)
-
-
-cdef object call_by(vectorcallfunc entry, Op op, tuple operands, dict keywords):
-    """A call with its arguments as Python holds them. By the op's own function, it is part of a call."""
-    cdef tuple names = tuple(keywords), values = operands + tuple(keywords.values())
-    return steal(entry(<PyObject*>op, (<PyTupleObject*>values).ob_item, <size_t>len(operands),
-                       <PyObject*>names if names else NULL))
-
-
-cdef tuple taken_apart(PyObject* const* args, size_t count, PyObject* kwnames):
-    """(operands, keywords), a list and a dict."""
-    cdef Py_ssize_t k, given = PyVectorcall_NARGS(count)
-    cdef tuple names = <tuple><object>kwnames if kwnames is not NULL else ()
-    return ([<object>args[k] for k in range(given)],
-            {names[k]: <object>args[given + k] for k in range(len(names))})
 
 
 cdef object run(Op op, Iterator* it, Arguments* arguments, void* data):
