@@ -16,7 +16,7 @@ from tensoriter.graph import reference
 from tensoriter.graph.containers import Template
 from tensoriter.graph.graph import Graph
 from tensoriter.graph.keys import StandInMet, identities, key_of, state_key
-from tensoriter.graph.trace import CaptureError, trace
+from tensoriter.graph.trace import CaptureError, name_of, Traced, trace
 
 Pass = Callable[[Graph], Graph]
 
@@ -105,7 +105,7 @@ class Captured:
     def _new_entry(self, key: Any, args: Any, kwargs: Any, arrays: list[Any]) -> Entry:
         kinds = frozenset[str]()
         try:
-            traced = _trace_unchanged(self.function, key, args, kwargs)
+            traced = self._trace(key, args, kwargs)
         except CaptureError:
             if not self.fallback:
                 raise
@@ -124,6 +124,25 @@ class Captured:
             self._kinds.pop(oldest, None)
         self._last = entry
         return entry
+
+    def _trace(self, key: Any, args: Any, kwargs: Any) -> Traced:
+        """The trace. The function must not change its arguments: attributes of objects are put back."""
+        restorers = [identity.restorer() for identity in identities(key)]
+        try:
+            traced = trace(self.function, args, kwargs)
+            if (key_of(args, []), key_of(kwargs, []), key[2]) == key:
+                return traced
+        except Exception as error:
+            found = error
+        else:
+            name = traced.graph.name
+            found = CaptureError(f"{name} changes an attribute of an argument: return the new value instead")
+        for restore in restorers:
+            restore()
+        if not isinstance(found, CaptureError):
+            self.function(*args, **kwargs)  # which raises the same where NumPy does, after earlier warnings
+            found = CaptureError(f"{name_of(self.function)} raises this when it is traced: {found!r}")
+        raise found
 
     def _plan_of(self, entry: Entry, arrays: list[Any]) -> Any:
         shapes = tuple([np.shape(array) for array in arrays])
@@ -158,23 +177,6 @@ class Captured:
         found: list[Any] = []
         template = Template(result, lambda leaf: found.append(leaf) or len(found) - 1)
         return template.build(_written(found, template.places(out, len(found))))
-
-
-def _trace_unchanged(function: Callable[..., Any], key: Any, args: Any, kwargs: Any) -> Any:
-    """The trace. The function must not change its arguments: attributes of objects are put back."""
-    restorers = [identity.restorer() for identity in identities(key)]
-    try:
-        traced = trace(function, args, kwargs)
-        now = key_of(args, []), key_of(kwargs, []), key[2]
-    except BaseException:
-        for restore in restorers:
-            restore()
-        raise
-    if now != key:
-        for restore in restorers:
-            restore()
-        raise CaptureError(f"{traced.graph.name} changes an attribute of an argument: return the new value instead")
-    return traced
 
 
 def _when_gone(value: Any, action: Callable[[], Any]) -> Any:

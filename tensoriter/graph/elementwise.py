@@ -11,7 +11,7 @@ import numpy as np
 
 from tensoriter.core.op import Op
 from tensoriter.graph.graph import Node
-from tensoriter.graph.trace import NUMERIC, Trace
+from tensoriter.graph.trace import NUMERIC, Trace, code_of, dtype_of
 
 _COMPARISONS = frozenset((np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
 _WEAK = frozenset((int, float, complex))
@@ -27,9 +27,10 @@ def op_of(ufunc: np.ufunc) -> Op:
 
 @lru_cache(maxsize=4096)
 def resolve(
-    ufunc: np.ufunc, kinds: tuple[Any, ...], dtype: np.dtype[Any] | None, casting: str
+    ufunc: np.ufunc, kinds: Sequence[Any], dtype: np.dtype[Any] | None, casting: str
 ) -> tuple[np.dtype[Any], ...]:
-    """The dtypes of the loop that takes operands of these dtypes (or types of Python's numbers)."""
+    """The dtypes of the loop that takes operands of these dtypes, by code, or types of Python's numbers."""
+    kinds = [dtype_of(kind) if type(kind) is str else kind for kind in kinds]
     keywords = {"signature": (None,) * ufunc.nin + (dtype,) * ufunc.nout} if dtype is not None else {}
     return ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), casting=casting, **keywords)
 
@@ -68,14 +69,14 @@ def apply(
     """The node, or several, of ufunc(*values). `into` is the node that it is to be written over, whose dtype
     and shape the result gets. `of_scalars`: Python's operator on NumPy scalars, which warn by other names."""
     operands = [operand(trace, value) for value in values]
-    kinds = tuple([type(x) if type(x) in _WEAK else x.dtype for x in operands])
+    kinds = _kinds(operands)
     if ufunc in _COMPARISONS:
         operands, kinds = _within_bounds(trace, operands, kinds)
     wanted = np.dtype(dtype) if dtype is not None else None
     types = resolve(ufunc, kinds, wanted, casting)
     if any(t.char not in NUMERIC for t in types):
         trace.refuse(f"{ufunc.__name__} computes in {types[0]} here", "only numbers and bools are captured")
-    inputs = [_as(trace, x, t, casting) for x, t in zip(operands, types, strict=False)]
+    inputs = [_as(trace, x, t) for x, t in zip(operands, types, strict=False)]
     attributes: dict[str, Any] = {"function": op_of(ufunc), "types": types}
     if of_scalars:
         attributes["operator"] = True
@@ -87,6 +88,10 @@ def apply(
         return node
     dtypes = types[ufunc.nin :]
     return tuple([trace.add("item", ufunc.__name__, [node], t, is_scalar, index=k) for k, t in enumerate(dtypes)])
+
+
+def _kinds(operands: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([code_of(x.dtype) if isinstance(x, Node) else type(x) for x in operands])
 
 
 def _in_place(trace: Trace, ufunc: np.ufunc, inputs: list[Node], types: tuple[np.dtype[Any], ...], into: Node,
@@ -117,14 +122,14 @@ def _within_bounds(trace: Trace, operands: list[Any], kinds: tuple[Any, ...]) ->
             if found.dtype.char not in NUMERIC:
                 trace.refuse(f"{value} is compared", "it is larger than any integer dtype")
             operands = [trace.constant(found[()], found.dtype) if x is value else x for x in operands]
-            kinds = tuple([x.dtype for x in operands])
+            kinds = _kinds(operands)
     return operands, kinds
 
 
-def _as(trace: Trace, value: Any, dtype: np.dtype[Any], casting: str) -> Node:
-    """The operand in the loop's dtype."""
+def _as(trace: Trace, value: Any, dtype: np.dtype[Any]) -> Node:
+    """The operand in the loop's dtype. Whether it may be cast was decided when the loop was found."""
     if isinstance(value, Node):
-        return trace.cast(value, dtype, casting)
+        return trace.cast(value, dtype, "unsafe")
     return weak_constant(trace, value, dtype)
 
 

@@ -14,7 +14,7 @@ from tensoriter.graph.calls import RULES as CALLS
 from tensoriter.graph.elementwise import apply, operand, weak_constant
 from tensoriter.graph.graph import Node
 from tensoriter.graph.stand_in import Memory, StandIn, new
-from tensoriter.graph.trace import Trace
+from tensoriter.graph.trace import Trace, code_of, dtype_of
 
 _NO_VALUE = np._NoValue
 _REDUCTIONS = {np.add: "sum", np.maximum: "max", np.minimum: "min"}
@@ -78,10 +78,10 @@ def stand_in_of(trace: Trace, value: Any) -> StandIn:
 
 
 @lru_cache(maxsize=1024)
-def _probe(name: str, kinds: tuple[tuple[np.dtype[Any], int, bool], ...], keywords: tuple[tuple[str, Any], ...]
+def _probe(name: str, kinds: tuple[tuple[str, int, bool], ...], keywords: tuple[tuple[str, Any], ...]
            ) -> tuple[np.dtype[Any], bool]:
     """The dtype of a function's result, and whether it is a scalar, asked of NumPy on the smallest arrays."""
-    samples = [np.ones((1,) * ndim, dtype) for dtype, ndim, _ in kinds]
+    samples = [np.ones((1,) * ndim, dtype_of(code)) for code, ndim, _ in kinds]
     samples = [x[()] if scalar else x for x, (_, _, scalar) in zip(samples, kinds, strict=True)]
     with np.errstate(all="ignore"):
         found = getattr(np, name)(*samples, **dict(keywords))
@@ -89,7 +89,7 @@ def _probe(name: str, kinds: tuple[tuple[np.dtype[Any], int, bool], ...], keywor
 
 
 def _asked(name: str, nodes: Sequence[Node], **keywords: Any) -> tuple[np.dtype[Any], bool]:
-    kinds = tuple([(x.dtype, len(x.shape), x.is_scalar) for x in nodes])
+    kinds = tuple([(code_of(x.dtype), len(x.shape), x.is_scalar) for x in nodes])
     return _probe(name, kinds, tuple(keywords.items()))
 
 
@@ -97,11 +97,14 @@ def reduce(trace: Trace, function: str, x: Any, axis: Any = None, dtype: Any = N
     """sum, max, min or mean over axes."""
     node = trace.own(stand_in_of(trace, x))
     keepdims = bool(keepdims) if keepdims is not _NO_VALUE else False
-    if axis is not None:
+    more = {"dtype": np.dtype(dtype)} if dtype is not None else {}
+    axis = tuple(map(operator.index, axis)) if isinstance(axis, (tuple, list)) else axis
+    result, is_scalar = _asked(function, [node], axis=axis, keepdims=keepdims, **more)
+    if axis is not None and node.shape:
         axis = normalize_axis_tuple(axis, len(node.shape))
         axis = axis[0] if len(axis) == 1 else axis
-    more = {"dtype": np.dtype(dtype)} if dtype is not None else {}
-    result, is_scalar = _asked(function, [node], axis=axis, keepdims=keepdims, **more)
+    elif axis != ():
+        axis = None  # NumPy reduces what has no axis over axis 0, too
     attributes = {"function": function, "axis": axis, "keepdims": keepdims, **more}
     return new(trace, trace.add("reduce", function, [node], result, is_scalar, **attributes))
 
@@ -133,6 +136,9 @@ def get_item(x: StandIn, index: Any) -> Any:
     x._trace.own(x)
     parts = index if type(index) is tuple else (index,)
     arrays = [k for k, part in enumerate(parts) if not _is_basic(part)]
+    if not x.ndim and any(part is not None and part is not Ellipsis for part in parts):
+        sample = np.ones(())
+        (sample[()] if x._node.is_scalar else sample)[(0,) * len(parts)]  # NumPy's own error
     if not arrays:
         return _basic(x, tuple(map(_plain, parts)))
     others = [part for k, part in enumerate(parts) if k != arrays[0]]
@@ -165,7 +171,7 @@ def take(trace: Trace, x: Any, indices: Any, axis: Any = None, out: Any = None, 
     """Rows of x by an array of indices. `indexed`: it is written x[indices]."""
     _refuse_keywords(trace, "take", {"out": out})
     rows = stand_in_of(trace, x)
-    if axis is None:
+    if axis is None or not rows.ndim and axis in (0, -1):
         rows, axis = view(rows, "reshape", (-1,)), 0
     axis = normalize_axis_index(axis, rows.ndim)
     index = trace.own(stand_in_of(trace, indices))
@@ -210,7 +216,8 @@ def astype(trace: Trace, x: StandIn, dtype: Any, order: str = "K", casting: str 
 
 def copy(trace: Trace, x: Any, order: str = "K", subok: bool = False) -> Any:
     """np.copy(x)."""
-    _refuse_keywords(trace, "copy", {"order": order})
+    if order not in ("C", "K"):
+        trace.refuse("copy is called with order=", "a plan copies to C's order, or keeps it")
     node = trace.own(stand_in_of(trace, x))
     return new(trace, trace.add("cast", "copy", [node], node.dtype, casting="no", order=order))
 
@@ -259,6 +266,8 @@ def expand_dims(trace: Trace, x: Any, axis: Any) -> Any:
 def squeeze(trace: Trace, x: Any, axis: Any = None) -> Any:
     """np.squeeze: without axis= the rank of the result depends on the shape."""
     found = stand_in_of(trace, x)
+    if found._node.is_scalar:
+        return found
     if axis is None:
         axis = tuple([k for k, n in enumerate(found.shape) if n == 1])
     axes = normalize_axis_tuple(axis, found.ndim)
@@ -330,9 +339,10 @@ def split(trace: Trace, x: Any, sections: Any, axis: int = 0) -> list[Any]:
 def array_split(trace: Trace, x: Any, sections: Any, axis: int = 0) -> list[Any]:
     """np.array_split: where the parts begin is asked of NumPy."""
     found = stand_in_of(trace, x)
+    whole = found.shape[axis]
     axis = normalize_axis_index(axis, found.ndim)
     if isinstance(sections, (int, np.integer)):
-        sizes = [len(part) for part in np.array_split(np.empty(found.shape[axis], "?"), sections)]
+        sizes = [len(part) for part in np.array_split(np.empty(whole, "?"), sections)]
         starts = [sum(sizes[:k]) for k in range(len(sizes) + 1)]
     else:
         starts = [0, *map(operator.index, sections), None]
@@ -373,6 +383,8 @@ def diff(trace: Trace, x: Any, n: int = 1, axis: int = -1, prepend: Any = _NO_VA
     found = stand_in_of(trace, x)
     if prepend is not _NO_VALUE or append is not _NO_VALUE:
         trace.refuse("np.diff is called with prepend= or append=", "concatenate them")
+    if not found.ndim:
+        raise ValueError("diff requires input that is at least one dimensional")
     axis = normalize_axis_index(axis, found.ndim)
     before = (slice(None),) * axis
     for _ in range(n):
@@ -478,7 +490,7 @@ def _shaped(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _flatten(self: StandIn, order: str = "C") -> Any:
-    return copy(self._trace, view(self, "reshape", (-1,)), "C" if order == "C" else order)
+    return copy(self._trace, reshape(self._trace, self, (-1,), order))
 
 
 METHODS: dict[str, Any] = {
@@ -487,7 +499,8 @@ METHODS: dict[str, Any] = {
         "prod", "any", "all", "var", "std", "argmax", "argmin", "argsort")},
     "clip": _method(lambda trace, x, min=None, max=None, out=None, **kw: clip(trace, x, min, max, out, **kw)),
     "astype": _method(astype), "reshape": _shaped(reshape), "transpose": _shaped(transpose),
-    "copy": _method(lambda trace, x, order="C": copy(trace, x, order)), "flatten": _flatten,
+    "copy": _method(lambda trace, x, order="C": x if x._node.is_scalar else copy(trace, x, order)),
+    "flatten": _flatten,
     "conj": _method(lambda trace, x: new(trace, apply(trace, np.conjugate, (x,)))),
     "conjugate": _method(lambda trace, x: new(trace, apply(trace, np.conjugate, (x,)))),
 }  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 
 from tensoriter.graph.containers import items_of
 from tensoriter.graph.stand_in import StandIn
-from tensoriter.graph.trace import NUMERIC, CaptureError
+from tensoriter.graph.trace import NUMERIC, CaptureError, code_of
 
 _BY_VALUE = frozenset((bool, int, str, bytes, type(None), type(Ellipsis)))
 _WITHOUT_STATE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, np.ufunc)
@@ -37,7 +37,7 @@ def key_of(value: Any, arrays: list[Any]) -> Hashable:
         if value.dtype.char not in NUMERIC:
             raise CaptureError(f"an argument is an array of dtype {value.dtype}")
         arrays.append(value)
-        return value.dtype, value.ndim
+        return code_of(value.dtype), value.ndim
     if kind is StandIn:
         raise StandInMet
     key = key_of_number(value)
@@ -48,7 +48,7 @@ def key_of(value: Any, arrays: list[Any]) -> Hashable:
         return kind, tuple([(type(name), name, key_of(item, arrays)) for name, item in items])
     if isinstance(value, np.generic) and value.dtype.char in NUMERIC:
         arrays.append(value)
-        return "scalar", value.dtype
+        return "scalar", code_of(value.dtype)
     if isinstance(value, np.ndarray):
         raise CaptureError(f"an argument is of {kind.__name__}, a subclass of ndarray")
     return Identity(value)

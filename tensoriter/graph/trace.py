@@ -23,6 +23,17 @@ NUMERIC = frozenset("?bBhHiIlLqQefdgFDG")
 _FIXED = (type(None), bool, int, float, complex, str, bytes, np.generic, np.ndarray, np.dtype, type, enum.Enum)
 
 
+def code_of(dtype: np.dtype[Any]) -> str:
+    """A name for the dtype. Unlike dtypes themselves, those of two C types of one size are not equal: what
+    is remembered under one shall not answer for the other."""
+    return dtype.char if dtype.isnative else f"{dtype.byteorder}{dtype.char}"
+
+
+def dtype_of(code: str) -> np.dtype[Any]:
+    """The dtype of that name."""
+    return np.dtype(code[-1]).newbyteorder(code[0]) if len(code) > 1 else np.dtype(code)
+
+
 class CaptureError(TypeError):
     """What a function does cannot be captured. The text names the line of the function."""
 
@@ -96,7 +107,7 @@ class Trace:
 
     def cast(self, node: Node, dtype: np.dtype[Any], casting: str = "same_kind") -> Node:
         """The node in that dtype: itself where it is of it."""
-        if node.dtype == dtype:
+        if code_of(node.dtype) == code_of(dtype):
             return node
         return self.add("cast", "cast", [node], dtype, node.is_scalar, casting=casting)
 
@@ -143,6 +154,11 @@ class Traced:
     specialised: frozenset[str]
 
 
+def name_of(function: Any) -> str:
+    """The function's name, or that of its class."""
+    return getattr(function, "__qualname__", type(function).__qualname__)
+
+
 def trace(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Traced:
     """What `function` computes of such arguments: it runs once, on stand-ins for their arrays.
 
@@ -150,7 +166,7 @@ def trace(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
     >>> [node.op for node in found.graph], found.specialised
     (['input', 'constant', 'multiply'], frozenset())
     """
-    new = Trace(getattr(function, "__qualname__", type(function).__qualname__))
+    new = Trace(name_of(function))
     given = map_leaves((tuple(args), kwargs or {}), lambda leaf: _stand_in_for(new, leaf))
     before = _items_within(given)
     new.root = sys._getframe()
