@@ -76,7 +76,8 @@ def generalized_shape(ufunc: np.ufunc, shapes: Sequence[Shape]) -> Shape:
             names = [name for name in names if not name.endswith("?")]
         core = shape[len(shape) - len(names) :]
         loops.append(shape[: len(shape) - len(names)])
-        if len(core) < len(names) or any(sizes.setdefault(k, n) != n for k, n in zip(names, core, strict=True)):
+        fit = [sizes.setdefault(name, n) == n for name, n in zip(names, core, strict=False)]
+        if len(core) < len(names) or not all(fit):
             ufunc(*map(empty_like_shape, shapes))  # NumPy's own error
     return (*broadcast(loops), *(sizes[name] for name in right.strip("()").split(",") if name in sizes))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import types
+import inspect
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
@@ -16,7 +16,7 @@ from tensoriter.graph import reference
 from tensoriter.graph.containers import Template
 from tensoriter.graph.graph import Graph
 from tensoriter.graph.keys import StandInMet, identities, key_of, state_key
-from tensoriter.graph.trace import CaptureError, name_of, Traced, trace
+from tensoriter.graph.trace import CaptureError, Traced, name_of, trace
 
 Pass = Callable[[Graph], Graph]
 
@@ -44,6 +44,7 @@ class Captured:
 
     def __init__(self, function: Callable[..., Any], fallback: bool, passes: Sequence[Pass] | None) -> None:
         functools.update_wrapper(self, function)
+        self._own_out = "out" in _parameters(function)
         self.function = function
         self.fallback = fallback
         self.passes = passes
@@ -52,15 +53,19 @@ class Captured:
         self._last: Entry | None = None
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else types.MethodType(self, instance)
+        return self if instance is None else BoundCaptured(self, instance)
 
     def __repr__(self) -> str:
         return f"<captured {self.function!r}>"
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if self._own_out and out is not None:
+            kwargs["out"], out = out, None
         try:
             entry, arrays = self._find(args, kwargs)
         except StandInMet:  # within another function's trace, it is a part of that function
+            if out is not None:
+                raise CaptureError("out= of a captured function is for calls from outside") from None
             return self.function(*args, **kwargs)
         if entry.graph is None:
             return self._uncaptured(args, kwargs, out)
@@ -78,7 +83,7 @@ class Captured:
         """The plan that a call with these arguments would run. Nothing is computed."""
         entry, arrays = self._find(args, kwargs)
         if entry.graph is None:
-            raise CaptureError(f"{self.graph} is not captured: it is called as it is")
+            raise CaptureError(f"{name_of(self.function)} could not be captured: it is called as it is")
         return self._plan_of(entry, arrays)
 
     # ------------------------------------------------------------ what calls share
@@ -115,7 +120,7 @@ class Captured:
         full = key, state_key(kinds, arrays)
         self._kinds[key] = kinds
         self._entries[full] = entry
-        drop = functools.partial(self._entries.pop, full, None)
+        drop = functools.partial(_drop, self._entries, self._kinds, full)
         for identity in identities(key):
             if not isinstance(identity.object, type):
                 entry.watches.append(_when_gone(identity.object, drop))
@@ -179,6 +184,42 @@ class Captured:
         return template.build(_written(found, template.places(out, len(found))))
 
 
+class BoundCaptured:
+    """A captured method of one instance."""
+
+    __slots__ = ("__func__", "__self__")
+
+    def __init__(self, captured: Captured, instance: Any) -> None:
+        self.__func__ = captured
+        self.__self__ = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    def plan(self, *args: Any, **kwargs: Any) -> Any:
+        """The plan that a call with these arguments would run."""
+        return self.__func__.plan(self.__self__, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__func__, name)
+
+    def __repr__(self) -> str:
+        return f"<captured {self.__func__.function!r} of {self.__self__!r}>"
+
+
+def _parameters(function: Callable[..., Any]) -> Any:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return ()
+
+
+def _drop(entries: dict[Any, Entry], kinds: dict[Any, Any], full: tuple[Any, Any]) -> None:
+    """Forgets the entry of an object that is gone."""
+    entries.pop(full, None)
+    kinds.pop(full[0], None)
+
+
 def _when_gone(value: Any, action: Callable[[], Any]) -> Any:
     try:
         return weakref.ref(value, lambda reference: action())
@@ -190,6 +231,11 @@ def _written(results: Sequence[Any], places: Sequence[Any]) -> list[Any]:
     """The results, those with a place written into it."""
     for result, place in zip(results, places, strict=True):
         _check_place(result, place)
+    given = [place for place in places if place is not None]
+    results = [  # what is a view of a place, as of an argument, shall not change while others are written
+        np.copy(result) if any(np.may_share_memory(result, place) for place in given) else result
+        for result in results
+    ]
     written = []
     for result, place in zip(results, places, strict=True):
         if place is not None:

@@ -13,10 +13,14 @@ from tensoriter.core.op import Op
 from tensoriter.graph.graph import Node
 from tensoriter.graph.trace import NUMERIC, Trace, code_of, dtype_of
 
-_COMPARISONS = frozenset((np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
+_COMPARISONS = frozenset(
+    (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
+)
 _WEAK = frozenset((int, float, complex))
 # What NumPy's scalars compute by themselves as the ufunc does, warnings aside; of real numbers only.
-_LIKE_UFUNC = frozenset("add subtract multiply truediv lt le eq ne gt ge neg pos abs".split())
+_LIKE_UFUNC = frozenset(
+    ("add", "sub", "mul", "truediv", "lt", "le", "eq", "ne", "gt", "ge", "neg", "pos", "abs")
+)
 
 
 @lru_cache(maxsize=1024)
@@ -86,8 +90,10 @@ def apply(
     node = trace.add("ufunc", ufunc.__name__, inputs, types[ufunc.nin], is_scalar, **attributes)
     if ufunc.nout == 1:
         return node
-    dtypes = types[ufunc.nin :]
-    return tuple([trace.add("item", ufunc.__name__, [node], t, is_scalar, index=k) for k, t in enumerate(dtypes)])
+    return tuple([
+        trace.add("item", ufunc.__name__, [node], dtype, is_scalar, index=k)
+        for k, dtype in enumerate(types[ufunc.nin :])
+    ])
 
 
 def _kinds(operands: Sequence[Any]) -> tuple[Any, ...]:
@@ -111,7 +117,9 @@ def _in_place(trace: Trace, ufunc: np.ufunc, inputs: list[Node], types: tuple[np
     return trace.cast(node, into.dtype, casting)
 
 
-def _within_bounds(trace: Trace, operands: list[Any], kinds: tuple[Any, ...]) -> tuple[list[Any], tuple[Any, ...]]:
+def _within_bounds(
+    trace: Trace, operands: list[Any], kinds: tuple[Any, ...]
+) -> tuple[list[Any], tuple[Any, ...]]:
     """Comparisons take any int: those that the other's dtype does not hold are compared as they are."""
     dtypes = [x.dtype for x in operands if isinstance(x, Node)]
     if len(dtypes) == 1 and dtypes[0].kind in "iu" and int in kinds:
@@ -191,9 +199,11 @@ def _of_scalars(trace: Trace, name: str, ufunc: np.ufunc, values: Sequence[Any])
     operands = [operand(trace, value) for value in values]
     if name in _LIKE_UFUNC and all(type(x) in (int, float) or x.dtype.char in "fd" for x in operands):
         return apply(trace, ufunc, values, of_scalars=True)
-    inputs = [x if isinstance(x, Node) else trace.constant(x, np.asarray(x).dtype, weak=True) for x in operands]
+    inputs = [
+        x if isinstance(x, Node) else trace.constant(x, np.asarray(x).dtype, weak=True) for x in operands
+    ]
     samples = [np.ones((), x.dtype)[()] if isinstance(x, Node) else x for x in operands]
     with np.errstate(all="ignore"):
         found = getattr(operator, name)(*samples)
-    function = f"operator.{name}"
-    return trace.add("call", ufunc.__name__, inputs, np.asarray(found).dtype, True, function=function, keywords={})
+    dtype, function = np.asarray(found).dtype, f"operator.{name}"
+    return trace.add("call", ufunc.__name__, inputs, dtype, True, function=function, keywords={})

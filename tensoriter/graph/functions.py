@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from tensoriter.graph.calls import RULES as CALLS
 from tensoriter.graph.elementwise import apply, operand, weak_constant
 from tensoriter.graph.graph import Node
 from tensoriter.graph.stand_in import Memory, StandIn, new
@@ -23,7 +22,9 @@ _CLIP = np._core.umath.clip
 
 # ---------------------------------------------------------------- ufuncs
 
-def call_ufunc(trace: Trace, ufunc: np.ufunc, method: str, values: Sequence[Any], keywords: dict[str, Any]) -> Any:
+def call_ufunc(
+    trace: Trace, ufunc: np.ufunc, method: str, values: Sequence[Any], keywords: dict[str, Any]
+) -> Any:
     """ufunc(*values, **keywords), or one of its methods."""
     if method == "reduce" and ufunc in _REDUCTIONS:
         return _reduce_ufunc(trace, ufunc, *values, **keywords)
@@ -38,7 +39,7 @@ def call_ufunc(trace: Trace, ufunc: np.ufunc, method: str, values: Sequence[Any]
     if all(out is None for out in outs):
         return new(trace, apply(trace, ufunc, values[: ufunc.nin], dtype=dtype, casting=casting))
     if ufunc.nout > 1 or type(outs[0]) is not StandIn:
-        return trace.refuse("writes to an array of the program", "only what the function made can be written to")
+        return trace.refuse("writes to an array of the program", "only a new array can be written to")
     into = outs[0]
     into._write(apply(trace, ufunc, values[: ufunc.nin], into=trace.own(into), dtype=dtype, casting=casting))
     return into
@@ -54,7 +55,7 @@ def _refuse_keywords(trace: Trace, name: str, keywords: dict[str, Any]) -> None:
 
 def _generalized(trace: Trace, ufunc: np.ufunc, values: Sequence[Any], outs: Any, keywords: Any) -> Any:
     if getattr(np, ufunc.__name__, None) is not ufunc or any(out is not None for out in outs):
-        trace.refuse(f"{ufunc.__name__} is called", "of generalized ufuncs, NumPy's matmul and vecdot are captured")
+        trace.refuse(f"{ufunc.__name__} is called", "a plan has no such operation")
     return call(trace, ufunc.__name__, values, keywords)
 
 
@@ -93,7 +94,9 @@ def _asked(name: str, nodes: Sequence[Node], **keywords: Any) -> tuple[np.dtype[
     return _probe(name, kinds, tuple(keywords.items()))
 
 
-def reduce(trace: Trace, function: str, x: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
+def reduce(
+    trace: Trace, function: str, x: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False
+) -> Any:
     """sum, max, min or mean over axes."""
     node = trace.own(stand_in_of(trace, x))
     keepdims = bool(keepdims) if keepdims is not _NO_VALUE else False
@@ -143,12 +146,13 @@ def get_item(x: StandIn, index: Any) -> Any:
         return _basic(x, tuple(map(_plain, parts)))
     others = [part for k, part in enumerate(parts) if k != arrays[0]]
     if any(not isinstance(part, slice) or part != slice(None) for part in others):
-        x._trace.refuse("an array is indexed by an array and more", "use np.take for one axis after the other")
+        x._trace.refuse("an array is indexed by an array and more", "use np.take, one axis after the other")
     return take(x._trace, x, parts[arrays[0]], arrays[0], indexed=True)
 
 
 def _is_basic(part: Any) -> bool:
-    return part is None or part is Ellipsis or isinstance(part, (slice, int, np.integer)) and type(part) is not bool
+    basic = part is None or part is Ellipsis or isinstance(part, (slice, int, np.integer))
+    return basic and type(part) is not bool
 
 
 def _plain(part: Any) -> Any:
@@ -197,13 +201,15 @@ def where(trace: Trace, condition: Any, x: Any = _NO_VALUE, y: Any = _NO_VALUE) 
     dtype = np.result_type(*[value.dtype if isinstance(value, Node) else value for value in operands])
     test = trace.own(stand_in_of(trace, condition))
     nodes = [trace.cast(test, np.dtype("?"), "unsafe")]
-    for value in operands:
-        nodes.append(trace.cast(value, dtype, "safe") if isinstance(value, Node) else weak_constant(trace, value, dtype))
+    nodes += [
+        trace.cast(value, dtype, "safe") if isinstance(value, Node) else weak_constant(trace, value, dtype)
+        for value in operands
+    ]
     return new(trace, trace.add("where", "where", nodes, dtype))
 
 
-def astype(trace: Trace, x: StandIn, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
-           copy: bool = True) -> Any:
+def astype(trace: Trace, x: StandIn, dtype: Any, order: str = "K", casting: str = "unsafe",
+           subok: bool = True, copy: bool = True) -> Any:
     """x.astype(dtype)."""
     _refuse_keywords(trace, "astype", {"order": order})
     node, wanted = trace.own(x), np.dtype(dtype)
@@ -226,7 +232,8 @@ def reshape(trace: Trace, x: Any, shape: Any, order: str = "C", *, copy: Any = N
     """np.reshape(x, shape)."""
     if order != "C" or copy is not None:
         trace.refuse("reshape is called with order= or copy=", "a plan has no such operation")
-    wanted = tuple(map(operator.index, shape)) if isinstance(shape, (tuple, list)) else (operator.index(shape),)
+    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
+    wanted = tuple(map(operator.index, sizes))
     return view(stand_in_of(trace, x), "reshape", wanted)
 
 
@@ -259,8 +266,9 @@ def expand_dims(trace: Trace, x: Any, axis: Any) -> Any:
     """np.expand_dims."""
     found = stand_in_of(trace, x)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    new_axes = normalize_axis_tuple(axes, found.ndim + len(axes))
-    return view(found, "index", tuple([None if k in new_axes else slice(None) for k in range(found.ndim + len(axes))]))
+    ndim = found.ndim + len(axes)
+    added = normalize_axis_tuple(axes, ndim)
+    return view(found, "index", tuple([None if k in added else slice(None) for k in range(ndim)]))
 
 
 def squeeze(trace: Trace, x: Any, axis: Any = None) -> Any:
@@ -270,18 +278,21 @@ def squeeze(trace: Trace, x: Any, axis: Any = None) -> Any:
         return found
     if axis is None:
         axis = tuple([k for k, n in enumerate(found.shape) if n == 1])
+    if axis == ():
+        return found
     axes = normalize_axis_tuple(axis, found.ndim)
     found._trace.specialised.add("shapes")
     if any(found.shape[k] != 1 for k in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
-    return view(found, "index", tuple([0 if k in axes else slice(None) for k in range(found.ndim)] + [Ellipsis]))
+    return view(found, "index", (*(0 if k in axes else slice(None) for k in range(found.ndim)), Ellipsis))
 
 
 def flip(trace: Trace, x: Any, axis: Any = None) -> Any:
     """np.flip."""
     found = stand_in_of(trace, x)
     axes = range(found.ndim) if axis is None else normalize_axis_tuple(axis, found.ndim)
-    return view(found, "index", tuple([slice(None, None, -1 if k in axes else None) for k in range(found.ndim)]))
+    steps = [-1 if k in axes else None for k in range(found.ndim)]
+    return view(found, "index", tuple([slice(None, None, step) for step in steps]))
 
 
 def concatenate(trace: Trace, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None,
@@ -378,7 +389,8 @@ def round_(trace: Trace, x: Any, decimals: int = 0, out: Any = None) -> Any:
     return new(trace, apply(trace, np.rint, (found,)))
 
 
-def diff(trace: Trace, x: Any, n: int = 1, axis: int = -1, prepend: Any = _NO_VALUE, append: Any = _NO_VALUE) -> Any:
+def diff(trace: Trace, x: Any, n: int = 1, axis: int = -1, prepend: Any = _NO_VALUE,
+         append: Any = _NO_VALUE) -> Any:
     """np.diff."""
     found = stand_in_of(trace, x)
     if prepend is not _NO_VALUE or append is not _NO_VALUE:
@@ -437,26 +449,32 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     getattr(np, name): function
     for name, function in {
         "where": where, "astype": astype, "copy": copy, "reshape": reshape, "transpose": transpose,
-        "permute_dims": transpose, "swapaxes": swapped_axes, "moveaxis": moved_axes, "expand_dims": expand_dims,
-        "squeeze": squeeze, "flip": flip, "take": take, "concatenate": concatenate, "concat": concatenate,
+        "permute_dims": transpose, "swapaxes": swapped_axes, "moveaxis": moved_axes,
+        "expand_dims": expand_dims, "squeeze": squeeze, "flip": flip, "take": take,
+        "concatenate": concatenate, "concat": concatenate,
         "stack": stack, "hstack": _stacked(1, 1), "vstack": _stacked(0, 2), "split": split,
-        "array_split": array_split, "clip": clip, "round": round_, "around": round_, "diff": diff, "outer": outer,
+        "array_split": array_split, "clip": clip, "round": round_, "around": round_, "diff": diff,
+        "outer": outer,
         "ravel": lambda trace, a, order="C": reshape(trace, a, (-1,), order),
-        "sum": _reduction("sum"), "mean": _reduction("mean"), "max": _extremum("max"), "min": _extremum("min"),
+        "sum": _reduction("sum"), "mean": _reduction("mean"),
+        "max": _extremum("max"), "min": _extremum("min"),
         "amax": _extremum("max"), "amin": _extremum("min"),
         "ndim": lambda trace, a: a.ndim, "shape": lambda trace, a: a.shape,
         "size": lambda trace, a, axis=None: a.size if axis is None else a.shape[axis],
         "dot": _calling("dot", 2), "roll": _calling("roll", 1, "shift", "axis"),
-        "cumsum": _calling("cumsum", 1, "axis", "dtype"), "cumprod": _calling("cumprod", 1, "axis", "dtype"),
+        "cumsum": _calling("cumsum", 1, "axis", "dtype"),
+        "cumprod": _calling("cumprod", 1, "axis", "dtype"),
         "prod": _calling("prod", 1, "axis", "dtype", "out", "keepdims"),
-        "any": _calling("any", 1, "axis", "out", "keepdims"), "all": _calling("all", 1, "axis", "out", "keepdims"),
+        "any": _calling("any", 1, "axis", "out", "keepdims"),
+        "all": _calling("all", 1, "axis", "out", "keepdims"),
         "var": _calling("var", 1, "axis", "dtype", "out", "ddof", "keepdims"),
         "std": _calling("std", 1, "axis", "dtype", "out", "ddof", "keepdims"),
         "argmax": _calling("argmax", 1, "axis", "out", "keepdims"),
         "argmin": _calling("argmin", 1, "axis", "out", "keepdims"),
         "sort": _calling("sort", 1, "axis", "kind"), "argsort": _calling("argsort", 1, "axis", "kind"),
         "zeros_like": _calling("zeros_like", 1, "dtype"), "ones_like": _calling("ones_like", 1, "dtype"),
-        "empty_like": _calling("empty_like", 1, "dtype"), "full_like": _calling("full_like", 1, "fill_value", "dtype"),
+        "empty_like": _calling("empty_like", 1, "dtype"),
+        "full_like": _calling("full_like", 1, "fill_value", "dtype"),
     }.items()
     if hasattr(np, name)
 }  # fmt: skip
@@ -466,7 +484,8 @@ def call_function(trace: Trace, function: Any, args: Any, kwargs: Any) -> Any:
     """function(*args, **kwargs), of NumPy's."""
     found = FUNCTIONS.get(function)
     if found is None:
-        return trace.refuse(f"{function.__module__}.{function.__name__} is used", "a plan has no such operation")
+        name = f"{function.__module__}.{function.__name__}"
+        return trace.refuse(f"{name} is used", "a plan has no such operation")
     return found(trace, *args, **kwargs)
 
 
@@ -495,7 +514,8 @@ def _flatten(self: StandIn, order: str = "C") -> Any:
 
 METHODS: dict[str, Any] = {
     **{name: _method(FUNCTIONS[getattr(np, name)]) for name in (
-        "sum", "max", "min", "mean", "take", "swapaxes", "squeeze", "ravel", "round", "dot", "cumsum", "cumprod",
+        "sum", "max", "min", "mean", "take", "swapaxes", "squeeze", "ravel", "round", "dot", "cumsum",
+        "cumprod",
         "prod", "any", "all", "var", "std", "argmax", "argmin", "argsort")},
     "clip": _method(lambda trace, x, min=None, max=None, out=None, **kw: clip(trace, x, min, max, out, **kw)),
     "astype": _method(astype), "reshape": _shaped(reshape), "transpose": _shaped(transpose),

@@ -73,7 +73,9 @@ def directly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def apply(node: Node, values: Sequence[Any], at: Caller = directly) -> Any:
     """The result of a node of any kind but 'input', for these values of its inputs; `at` makes its calls."""
-    return _KINDS[node.kind](node, values, at)
+    value = _KINDS[node.kind](node, values, at)
+    # What was written in place is an array, though a new result without dimensions is a scalar.
+    return np.asarray(value) if isinstance(value, np.generic) and not node.is_scalar else value
 
 
 # ---------------------------------------------------------------- kinds

@@ -20,7 +20,9 @@ from tensoriter.graph.shapes import shape_of
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 NUMERIC = frozenset("?bBhHiIlLqQefdgFDG")
-_FIXED = (type(None), bool, int, float, complex, str, bytes, np.generic, np.ndarray, np.dtype, type, enum.Enum)
+_FIXED = (
+    type(None), bool, int, float, complex, str, bytes, np.generic, np.ndarray, np.dtype, type, enum.Enum,
+)  # fmt: skip
 
 
 def code_of(dtype: np.dtype[Any]) -> str:
@@ -58,7 +60,7 @@ class Trace:
     # ------------------------------------------------------------ nodes
 
     def add(self, kind: str, op: str, inputs: Sequence[Node], dtype: np.dtype[Any], is_scalar: bool = False,
-            **attributes: Any) -> Node:
+            /, **attributes: Any) -> Node:
         """A new node, of the shape that follows from its inputs."""
         node = Node(kind, op, tuple(inputs), dtype, (), is_scalar, attributes)
         try:
@@ -147,7 +149,7 @@ class Trace:
 
 @dataclass(slots=True)
 class Traced:
-    """What a trace gives: the graph, the form of the result, and what it depends on beside dtypes and ranks."""
+    """What a trace gives: the graph, the form of the result, and what beside dtypes and ranks it is for."""
 
     graph: Graph
     template: Template
@@ -190,7 +192,8 @@ def _stand_in_for(new: Trace, leaf: Any) -> Any:
     if type(leaf) is not np.ndarray and not (isinstance(leaf, np.generic) and leaf.dtype.char in NUMERIC):
         return leaf
     is_scalar = not isinstance(leaf, np.ndarray)
-    node = Node("input", "input", (), leaf.dtype, leaf.shape, is_scalar, {"position": len(new.graph.inputs)})
+    attributes = {"position": len(new.graph.inputs)}
+    node = Node("input", "input", (), leaf.dtype, leaf.shape, is_scalar, attributes)
     new.graph.nodes.append(node)
     new.graph.inputs.append(node)
     return StandIn(new, node, Memory("an argument"))
@@ -212,6 +215,6 @@ def _position(new: Trace, leaf: Any) -> int | None:
         new.graph.outputs.append(new.own(leaf))
         return len(new.graph.outputs) - 1
     if not isinstance(leaf, _FIXED):
-        raise CaptureError(f"{new.graph.name} returns a {type(leaf).__name__}, in which its arrays are not seen: "
+        raise CaptureError(f"{new.graph.name} returns a {type(leaf).__name__}, in which arrays are not seen: "
                            "return arrays, numbers or containers of them")
     return None
