@@ -15,7 +15,7 @@ from tensoriter.core.checked import is_on as is_checked
 from tensoriter.graph import reference
 from tensoriter.graph.containers import Template
 from tensoriter.graph.graph import Graph
-from tensoriter.graph.keys import StandInMet, identities, key_of, state_key
+from tensoriter.graph.keys import StandInMet, identities, key_of, put_back, state_key
 from tensoriter.graph.trace import CaptureError, Traced, name_of, trace
 
 Pass = Callable[[Graph], Graph]
@@ -132,7 +132,7 @@ class Captured:
 
     def _trace(self, key: Any, args: Any, kwargs: Any) -> Traced:
         """The trace. The function must not change its arguments: attributes of objects are put back."""
-        restorers = [identity.restorer() for identity in identities(key)]
+        contents = [entry for identity in identities(key) for entry in identity.contents()]
         try:
             traced = trace(self.function, args, kwargs)
             if (key_of(args, []), key_of(kwargs, []), key[2]) == key:
@@ -142,8 +142,7 @@ class Captured:
         else:
             name = traced.graph.name
             found = CaptureError(f"{name} changes an attribute of an argument: return the new value instead")
-        for restore in restorers:
-            restore()
+        put_back(contents)
         if not isinstance(found, CaptureError):
             self.function(*args, **kwargs)  # which raises the same where NumPy does, after earlier warnings
             found = CaptureError(f"{name_of(self.function)} raises this when it is traced: {found!r}")

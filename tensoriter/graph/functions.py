@@ -91,7 +91,9 @@ def _probe(name: str, kinds: tuple[tuple[str, int, bool], ...], keywords: tuple[
 
 def _asked(name: str, nodes: Sequence[Node], **keywords: Any) -> tuple[np.dtype[Any], bool]:
     kinds = tuple([(code_of(x.dtype), len(x.shape), x.is_scalar) for x in nodes])
-    return _probe(name, kinds, tuple(keywords.items()))
+    wanted = keywords.pop("dtype", None)  # which would warn here of what each run will warn of
+    dtype, is_scalar = _probe(name, kinds, tuple(keywords.items()))
+    return (dtype if wanted is None else np.dtype(wanted)), is_scalar
 
 
 def reduce(
@@ -467,8 +469,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
         "prod": _calling("prod", 1, "axis", "dtype", "out", "keepdims"),
         "any": _calling("any", 1, "axis", "out", "keepdims"),
         "all": _calling("all", 1, "axis", "out", "keepdims"),
-        "var": _calling("var", 1, "axis", "dtype", "out", "ddof", "keepdims"),
-        "std": _calling("std", 1, "axis", "dtype", "out", "ddof", "keepdims"),
+        "var": _calling("var", 1, "axis", "out", "ddof", "keepdims"),
+        "std": _calling("std", 1, "axis", "out", "ddof", "keepdims"),
         "argmax": _calling("argmax", 1, "axis", "out", "keepdims"),
         "argmin": _calling("argmin", 1, "axis", "out", "keepdims"),
         "sort": _calling("sort", 1, "axis", "kind"), "argsort": _calling("argsort", 1, "axis", "kind"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -125,21 +125,25 @@ class Identity:
         return found is not None and found is other.object and self._seen == other._seen
 
 
-    def restorer(self) -> Callable[[], None]:
-        """A function that puts the attributes back as they are now, those of the objects in them included."""
-        saved: list[tuple[Any, Any]] = []
+    def contents(self) -> list[tuple[Any, tuple[Any, ...]]]:
+        """The dicts and lists that the attributes lie in, each with what it holds: of a dict the first key,
+        its value, the next key and so on."""
+        found: list[tuple[Any, tuple[Any, ...]]] = []
         for item in (self.object, *self._held):
-            if type(item) in (list, dict):
-                saved.append((item, item.copy()))
+            if type(item) is list:
+                found.append((item, tuple(item)))
+            elif type(item) is dict:
+                found.append((item, tuple([part for pair in item.items() for part in pair])))
             elif not isinstance(item, (*_WITHOUT_STATE, tuple, np.ndarray)) and hasattr(item, "__dict__"):
-                saved.append((item.__dict__, dict(item.__dict__)))
+                found.append((item.__dict__, tuple([part for pair in vars(item).items() for part in pair])))
+        return found
 
-        def restore() -> None:
-            for container, contents in saved:
-                container.clear()
-                container.extend(contents) if type(container) is list else container.update(contents)
 
-        return restore
+def put_back(contents: list[tuple[Any, tuple[Any, ...]]]) -> None:
+    """Gives dicts and lists what `Identity.contents` has found in them."""
+    for container, held in contents:
+        container.clear()
+        container.extend(held) if type(container) is list else container.update(zip(held[::2], held[1::2], strict=True))
 
 
 def identities(key: Any) -> list[Identity]:
