@@ -1,0 +1,1 @@
+"""Passes: functions from a graph to a graph that computes the same."""
