@@ -19,6 +19,25 @@ from tensoriter.ops import __all__ as _op_names
 
 __version__ = "0.1.0"
 __all__ = [
-    "Explanation", "Op", "TensorIterator", "checked", "explain", "force_path", "free_list", "get_include",
-    "info", "num_threads", "operators", "set_num_threads", "threads", *_op_names,
+    "CaptureError", "Explanation", "Op", "TensorIterator", "capture", "checked", "explain", "force_path",
+    "free_list", "get_include", "info", "num_threads", "operators", "set_num_threads", "threads", *_op_names,
 ]
+
+# Imported when they are first asked for, so that who uses none of them does not wait for them.
+_LATER = {
+    "CaptureError": "tensoriter.graph.trace",
+    "capture": "tensoriter.graph.capture",
+}
+
+
+def __getattr__(name):
+    if name not in _LATER:
+        raise AttributeError(f"module 'tensoriter' has no attribute {name!r}")
+    from importlib import import_module
+
+    globals()[name] = getattr(import_module(_LATER[name]), name)
+    return globals()[name]
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})

@@ -1,91 +1,108 @@
-"""Nodes that NumPy itself computes while a plan runs: as what function, and how their results lie."""
+"""Functions of NumPy on whole arrays that a node of kind 'call' may stand for: matmul, cumsum, roll, ..."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tensoriter.graph.graph import Node
-from tensoriter.graph.plan import Place
+from tensoriter.graph.shapes import broadcast, empty_like_shape, reduced_axes
+
+Shape = tuple[int, ...]
 
 
-def callable_of(node: Node) -> Callable[..., Any]:
-    """A function of the node's inputs, those aside that are Python numbers."""
-    weak = [x.attributes["value"] if x.kind == "constant" and x.attributes.get("weak") else None for x in node.inputs]
-    scalars = [x.is_scalar for x in node.inputs]
-    function = FUNCTIONS[node.kind](node)
-    if not any(scalars) and all(value is None for value in weak):
-        return function
+def function_of(name: str) -> Callable[..., Any]:
+    """The function of that name: NumPy's, or Python's operator on NumPy scalars ('operator.add').
 
-    def call(*arrays: np.ndarray) -> Any:
-        given = iter(arrays)
-        operands = [value if value is not None else next(given) for value in weak]
-        return function(*(x[()] if scalar and isinstance(x, np.ndarray) else x
-                          for x, scalar in zip(operands, scalars, strict=True)))
-
-    return call
-
-
-def of_reduce(node: Node) -> Callable[..., Any]:
-    reduction = getattr(np, node.attributes["function"])
-    keywords = {name: node.attributes[name] for name in ("axis", "keepdims", "dtype")
-                if node.attributes.get(name) is not None}
-    return lambda x: reduction(x, **keywords)
-
-
-def of_call(node: Node) -> Callable[..., Any]:
-    function: Any = np
-    for name in node.attributes["function"].split("."):
-        function = getattr(function, name)
-    keywords = node.attributes.get("keywords") or {}
-    return lambda *operands: function(*operands, **keywords)
-
-
-FUNCTIONS: dict[str, Callable[[Node], Callable[..., Any]]] = {
-    "ufunc": lambda node: node.attributes["function"].ufunc,
-    "where": lambda node: np.where,
-    "cast": lambda node: lambda x: x.astype(node.dtype),
-    "take": lambda node: lambda x, indices: np.take(
-        x, indices, node.attributes["axis"], mode=node.attributes.get("mode", "raise")),
-    "concatenate": lambda node: lambda *arrays: np.concatenate(arrays, node.attributes["axis"]),
-    "reduce": of_reduce,
-    "call": of_call,
-}
-
-
-def layout_by_example(function: Callable[..., Any], places: list[Place], shape: tuple[int, ...],
-                      dtype: np.dtype) -> tuple[int, ...]:
-    """The strides of a result, learned from small arrays whose dimensions are nested as these are.
-
-    C order where the function does not take the small ones.
+    >>> function_of("matmul") is np.matmul
+    True
     """
-    try:
-        with np.errstate(all="ignore"):
-            example = np.asarray(function(*(small_example(place.array) for place in places)))
-    except Exception:
-        return dense_strides(range(len(shape)), shape, dtype.itemsize)
-    if example.ndim != len(shape):
-        return dense_strides(range(len(shape)), shape, dtype.itemsize)
-    inside_out = sorted(range(len(shape)), key=lambda k: (-example.strides[k], -example.shape[k]))
-    return dense_strides(inside_out, shape, dtype.itemsize)
+    module, dot, attribute = name.rpartition(".")
+    return getattr(operator, attribute) if dot else getattr(np, name)
 
 
-def dense_strides(order: Any, shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """Strides without gaps, for axes from the outermost to the innermost."""
-    strides = [0] * len(shape)
-    for axis in reversed(list(order)):
-        strides[axis] = itemsize
-        itemsize *= max(shape[axis], 1)
-    return tuple(strides)
+def shape_of_call(node: Node, shapes: Sequence[Shape]) -> Shape:
+    """The shape of the result of a node of kind 'call'."""
+    name = node.attributes["function"]
+    if name.startswith("operator."):
+        return ()
+    return RULES[name](node.attributes["keywords"], shapes)
 
 
-def small_example(array: np.ndarray) -> np.ndarray:
-    """An array of ones with at most 2 elements along each axis, the axes nested as the array's are."""
-    shape = tuple(min(length, 2) for length in array.shape)
-    order = sorted(range(array.ndim), key=lambda k: -abs(array.strides[k]))
-    strides = dense_strides(order, shape, array.itemsize)
-    steps = tuple(0 if array.strides[k] == 0 else stride for k, stride in enumerate(strides))
-    memory = np.ones(1 << array.ndim, array.dtype)
-    return np.lib.stride_tricks.as_strided(memory, shape, steps)
+def _same(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
+    return shapes[0]
+
+
+def _reduced(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
+    shape, axis = shapes[0], keywords.get("axis")
+    over = [a % len(shape) for a in reduced_axes(axis, len(shape))]
+    if keywords.get("keepdims"):
+        return tuple([1 if a in over else n for a, n in enumerate(shape)])
+    return tuple([n for a, n in enumerate(shape) if a not in over])
+
+
+def _accumulated(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
+    return shapes[0] if keywords.get("axis") is not None else (int(np.prod(shapes[0], dtype=np.intp)),)
+
+
+def _along_last(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
+    return _accumulated({"axis": -1, **keywords}, shapes)
+
+
+def _generalized(name: str) -> Callable[[dict[str, Any], Sequence[Shape]], Shape]:
+    ufunc = getattr(np, name, None)
+
+    def rule(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
+        return generalized_shape(ufunc, shapes)
+
+    return rule
+
+
+def generalized_shape(ufunc: np.ufunc, shapes: Sequence[Shape]) -> Shape:
+    """The shape of the first output of a generalized ufunc.
+
+    >>> generalized_shape(np.matmul, [(5, 2, 3), (3, 4)])
+    (5, 2, 4)
+    """
+    left, _, right = str(ufunc.signature).partition("->")
+    sizes: dict[str, int] = {}
+    loops = []
+    for text, shape in zip(left.strip("()").split("),("), shapes, strict=True):
+        names = text.split(",")
+        if len(shape) < len(names):  # a dimension that may be missing, as in (m?,n),(n,p?)
+            names = [name for name in names if not name.endswith("?")]
+        if len(shape) < len(names):
+            raise ValueError(f"{ufunc.__name__}: an operand has {len(shape)} dimensions, {len(names)} are needed")
+        core = shape[len(shape) - len(names) :]
+        loops.append(shape[: len(shape) - len(names)])
+        for name, n in zip(names, core, strict=True):
+            if sizes.setdefault(name, n) != n:
+                raise ValueError(
+                    f"{ufunc.__name__}: Input operand 1 has a mismatch in its core dimension 0, with gufunc "
+                    f"signature {ufunc.signature} (size {n} is different from {sizes[name]})"
+                )
+    names = right.strip("()").split(",")
+    return (*broadcast(loops), *(sizes[name] for name in names if name in sizes))
+
+
+def _dot(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
+    x, y = shapes
+    if not x or not y:
+        return x or y
+    inner = y[-2] if len(y) > 1 else y[0]
+    if x[-1] != inner:
+        np.dot(empty_like_shape(x), empty_like_shape(y))  # NumPy's own error
+    return (*x[:-1], *y[:-2], *y[-1:]) if len(y) > 1 else x[:-1]
+
+
+RULES: dict[str, Callable[[dict[str, Any], Sequence[Shape]], Shape]] = {
+    **dict.fromkeys(("zeros_like", "ones_like", "empty_like", "full_like", "roll"), _same),
+    **dict.fromkeys(("sort", "argsort"), _along_last),
+    **dict.fromkeys(("prod", "any", "all", "var", "std", "argmax", "argmin"), _reduced),
+    **dict.fromkeys(("cumsum", "cumprod"), _accumulated),
+    **{name: _generalized(name) for name in ("matmul", "vecdot", "matvec", "vecmat")},
+    "dot": _dot,
+}

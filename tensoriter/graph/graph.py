@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -55,17 +55,63 @@ class Node:
         return f"<Node {self.op} {self.dtype}{list(self.shape)}>"
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Graph:
-    """Nodes in an order in which each comes after its inputs, and which of them are the results."""
+    """Nodes in an order in which each comes after its inputs, and which of them are the results.
+
+    debug : what the nodes' handles stand for (a `tensoriter.graph.debug.DebugMap`), None where it was left
+        out
+
+    `print(graph)` shows a line for each node, `to_dot()` is for Graphviz, and `tensoriter graph --plot`
+    draws it.
+    """
 
     nodes: list[Node]
     inputs: list[Node]
     outputs: list[Node]
     name: str = ""
+    debug: Any = None
 
     def __iter__(self) -> Iterator[Node]:
         return iter(self.nodes)
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def __str__(self) -> str:
+        from tensoriter.graph.display import as_text
+
+        return as_text(self)
+
+    def to_dot(self) -> str:
+        """The graph in the language of Graphviz: `dot -Tsvg` draws it."""
+        from tensoriter.graph.display import as_dot
+
+        return as_dot(self)
+
+    def with_nodes(self, nodes: list[Node], replaced: dict[Node, Node] | None = None) -> Graph:
+        """The same graph of other nodes; `replaced` says what stands for an input or output now."""
+        new = replaced or {}
+        inputs = [new.get(node, node) for node in self.inputs]
+        outputs = [new.get(node, node) for node in self.outputs]
+        return Graph(nodes, inputs, outputs, self.name, self.debug)
+
+    def with_shapes(self, shapes: list[tuple[int, ...]]) -> Graph:
+        """The graph for inputs of these shapes, in the order of `inputs`; the ranks are as they were.
+
+        Shapes that do not go together raise what NumPy raises for them.
+
+        >>> from tensoriter.graph.trace import trace
+        >>> graph = trace(lambda x, y: x + y, (np.ones(3), np.ones(1))).graph
+        >>> graph.with_shapes([(1,), (5,)]).outputs
+        [<Node add float64[5]>]
+        """
+        from tensoriter.graph.shapes import shape_of
+
+        new: dict[Node, Node] = {}
+        given = dict(zip(self.inputs, shapes, strict=True))
+        for node in self.nodes:
+            inputs = tuple([new[x] for x in node.inputs])
+            shape = given[node] if node in given else shape_of(node, inputs)
+            new[node] = replace(node, inputs=inputs, shape=shape)
+        return self.with_nodes(list(new.values()), new)

@@ -14,8 +14,8 @@ import numpy as np
 
 from tensoriter.core.op import Op
 from tensoriter.core.plan import Program, result_strides, stand_in
-from tensoriter.graph.calls import callable_of, layout_by_example
 from tensoriter.graph.graph import Graph, Node
+from tensoriter.graph.layouts import callable_of, layout_by_example
 from tensoriter.graph.memory import place_temporaries
 from tensoriter.graph.plan import (
     CONSTANT,
@@ -293,7 +293,7 @@ def lower_concatenate(lowering: Lowering, node: Node) -> Place:
 def lower_call(lowering: Lowering, node: Node) -> Any:
     """What has no instruction of its own: NumPy does it."""
     function = callable_of(node)
-    inputs = [lowering.values[x] for x in node.inputs if x.kind != "constant" or not x.attributes.get("weak")]
+    inputs = [lowering.values[x] for x in node.inputs if x.kind != "constant"]
     if node.is_scalar or not node.shape:
         target = lowering.new_place(TEMPORARY, node.dtype, ())
         target.scalar = node.is_scalar
