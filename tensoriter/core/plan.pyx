@@ -394,6 +394,7 @@ cdef class Program:
         elif source.kind == "call":
             target.kind = CALL
             self.calls = self.floating = self.extended = True
+            target.silent = source.silent
             target.callable = <int>len(self.callables)
             self.callables.append(source)
         elif source.block:
@@ -413,8 +414,8 @@ cdef class Program:
         target.function = loop.function
         target.data = loop.data
         target.extended = loop.extended
-        target.silent = loop.silent
-        target.guarded = loop.silent or loop.borrowed
+        target.silent = loop.silent or source.silent
+        target.guarded = target.silent or loop.borrowed
         return loop
 
     cdef int add_block_loop(self, Instruction* target, source) except -1:
@@ -589,7 +590,8 @@ cdef class Program:
                     frame.raised |= fp_status(True)
                     if not self.call(arena, &self.code[i]):
                         return OUT_OF_BOUNDS
-                    frame.raised |= fp_status(True)
+                    if self.code[i].silent:
+                        fp_clear(True)
                     i += 1
                     continue
                 end = i

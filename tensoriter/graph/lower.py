@@ -33,21 +33,22 @@ from tensoriter.graph.plan import (
 )
 
 BOOL, INTP = np.dtype(bool), np.dtype(np.intp)
+FLAGS = ("divide", "over", "under", "invalid")
 
 
 def lower(graph: Graph, arrays: Sequence[np.ndarray]) -> Plan:
     """A plan of the graph for array arguments laid out as these, whose values do not matter."""
-    lowering = Lowering(arrays)
+    lowering = Lowering([np.asarray(array) for array in arrays])
     for node in graph:
-        lowering.handles = node.handles
+        lowering.begin(node)
         lowering.values[node] = LOWER[node.kind](lowering, node)
     results = [lowering.result(node) for node in graph.outputs]
-    arena_bytes = place_temporaries(lowering.buffers, lowering.instructions)
+    arena_bytes = place_temporaries(lowering.buffers, lowering.instructions, [entry[1] for entry in results])
     program = None
     if not lowering.careful:
         buffers = [(buffer.kind, buffer.array, buffer.value) for buffer in lowering.buffers]
         program = Program(buffers, lowering.instructions, results, arena_bytes)
-    return Plan(graph, lowering.buffers, lowering.instructions, results, arena_bytes, program)
+    return Plan(graph, lowering.buffers, lowering.instructions, results, arena_bytes, program, lowering.watches)
 
 
 class Lowering:
@@ -58,7 +59,9 @@ class Lowering:
         self.instructions: list[Instruction] = []
         self.values: dict[Node, Any] = {}
         self.handles: tuple[int, ...] = ()
-        self.careful = False
+        self.silent = False
+        self.careful = False    # a run has always something to say
+        self.watches = False
         for array in arrays:
             self.new_place(INPUT, array.dtype, array.shape, array.strides, array.flags.aligned)
 
@@ -75,9 +78,18 @@ class Lowering:
         self.buffers.append(Buffer(CONSTANT, array, array))
         return Place(len(self.buffers) - 1, array, scalar=not isinstance(value, np.ndarray))
 
+    def begin(self, node: Node) -> None:
+        """Notes what holds for the node's instructions."""
+        self.handles = node.handles
+        errors = node.attributes.get("errstate")
+        self.silent = errors is not None and all(errors[kind] == "ignore" for kind in FLAGS)
+        self.watches |= errors is not None and not self.silent
+        self.careful |= bool(node.attributes.get("checked"))
+
     def emit(self, instruction: Instruction) -> None:
         """Appends an instruction."""
         instruction.handles = self.handles
+        instruction.silent = self.silent
         self.instructions.append(instruction)
 
     # ------------------------------------------------------------ element-wise
@@ -130,14 +142,12 @@ class Lowering:
 
 
 def converted(node: Node, dtype: np.dtype) -> np.ndarray | None:
-    """A constant in the dtype that a loop reads; None where the cast raises a floating-point flag or an error."""
+    """A constant in the dtype that a loop reads; None where the cast raises a floating-point flag."""
     value = node.attributes["value"]
-    if node.attributes.get("weak") and type(value) is int and dtype.kind in "fc" and dtype.char not in "gG":
-        value = float(value)    # by way of float64, as NumPy does it
     try:
         with np.errstate(all="raise"):
-            return np.asarray(value).astype(dtype)
-    except (FloatingPointError, OverflowError):
+            return np.array(value, node.dtype).astype(dtype)
+    except FloatingPointError:
         return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tensoriter.graph.plan import TEMPORARY, Buffer, Instruction, Place
 
@@ -29,12 +29,14 @@ def note_uses(buffers: list[Buffer], instructions: list[Instruction]) -> None:
             buffer.last = number
 
 
-def place_temporaries(buffers: list[Buffer], instructions: list[Instruction]) -> int:
-    """Gives each temporary its place; how many bytes they take together.
+def place_temporaries(buffers: list[Buffer], instructions: list[Instruction], results: Iterable[int]) -> int:
+    """Gives each temporary its place; how many bytes they take together. `results` are the buffers of results.
 
     First fit, the earliest first: what is placed before and is still needed bounds the gaps.
     """
     note_uses(buffers, instructions)
+    for number in results:
+        buffers[number].last = len(instructions)
     placed: list[tuple[int, int, Buffer]] = []      # (start, end, buffer), by start
     total = 0
     for buffer in sorted((b for b in buffers if b.kind == TEMPORARY), key=lambda buffer: buffer.first):

@@ -10,6 +10,7 @@ import numpy as np
 
 from tensoriter.core.op import Op
 from tensoriter.core.plan import Program
+from tensoriter.graph import reference
 from tensoriter.graph.graph import Graph
 
 # Kinds of buffers and of results, by the numbers that the core gives them.
@@ -63,6 +64,7 @@ class Instruction:
     size : elements of the walk
     block : of a run, and of the loops in it, how many elements a block has
     body : of a run, its loops
+    silent : no floating-point flag that it raises counts
     """
 
     kind: str
@@ -76,6 +78,7 @@ class Instruction:
     body: list[Instruction] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
     handles: tuple[int, ...] = ()
+    silent: bool = False
 
 
 @dataclass(slots=True)
@@ -87,6 +90,7 @@ class Plan:
     results : (kind, buffer, stand-in) of each
     arena_bytes : memory for temporaries, kept between runs
     program : what runs in the core; None where every run has to go node by node
+    watches : whether floating-point flags matter whatever the errstate, as a node has its own
     """
 
     graph: Graph
@@ -95,21 +99,27 @@ class Plan:
     results: list[tuple[int, int, np.ndarray]]
     arena_bytes: int
     program: Program | None
+    watches: bool = False
 
     def __call__(self, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray | None] | None = None) -> list[Any]:
         """The results, for arguments laid out as the plan was made for (ValueError if they are not)."""
+        given = [np.asarray(array) for array in arrays]
         if self.program is None:
-            return self.run_by_node(arrays, out)
-        results, flags = self.program(list(arrays), None if out is None else list(out))
-        if results is None or (flags and is_watched(flags)):
+            return self.run_by_node(given, out)
+        results, flags = self.program(given, None if out is None else list(out))
+        return self.finish(given, out, results, flags)
+
+    def finish(self, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray | None] | None,
+               results: list[Any] | None, flags: int) -> list[Any]:
+        """The results of a run that raised these floating-point flags, or that failed (None): as they are if
+        nobody wants to know, else computed again the careful way."""
+        if results is None or (flags and (self.watches or is_watched(flags))):
             return self.run_by_node(arrays, out)
         return results
 
     def run_by_node(self, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray | None] | None) -> list[Any]:
         """The careful way: each node by NumPy, which warns and raises where that is due."""
-        from tensoriter.graph.reference import evaluate
-
-        results = evaluate(self.graph, arrays)
+        results = reference.evaluate(self.graph, arrays)
         for k, target in enumerate(out or ()):
             if target is not None:
                 np.copyto(target, results[k], casting="same_kind")
