@@ -18,6 +18,7 @@
 #include "comparison.h"
 #include "extrema.h"
 #include "remainder.h"
+#include "select.h"
 #include "table.h"
 #include "checked.h"
 

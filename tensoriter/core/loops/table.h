@@ -94,5 +94,9 @@ static const loop_entry loops[] = {
     ENTRY_OF(isinf, BOOL, BOOL, never_bits8) BITS_TO_BOOL(isinf, never) NUMBERS_TO_BOOL(isinf)
     ENTRY_OF(isfinite, BOOL, BOOL, always_bits8) BITS_TO_BOOL(isfinite, always) NUMBERS_TO_BOOL(isfinite)
     HALF_TO_BOOL(signbit) FLOATS_TO_BOOL(signbit)
+    /* Any type of that size. */
+    ENTRY(where, UINT8, UINT8, bits8) ENTRY(where, UINT16, UINT16, bits16) ENTRY(where, UINT32, UINT32, bits32)
+    ENTRY(where, UINT64, UINT64, bits64) ENTRY(where, COMPLEX128, COMPLEX128, bits128)
+    ENTRY(where, CLONGDOUBLE, CLONGDOUBLE, bits256)
     {NULL, BOOL, BOOL, NULL},
 };
