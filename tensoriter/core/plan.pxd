@@ -6,6 +6,7 @@ from tensoriter.core.array_api cimport npy_intp, PyArrayObject
 from tensoriter.core.dtypes cimport Loop, MAX_OPERANDS
 from tensoriter.core.iterator cimport Iterator
 from tensoriter.core.loops.table cimport loop_function
+from tensoriter.core.threads cimport Experience
 
 cdef enum InstructionKind:
     LOOP        # one loop over all elements
@@ -13,6 +14,8 @@ cdef enum InstructionKind:
     RUN         # the loops behind it, all of them block by block
     TAKE        # rows by an index array
     CALL        # a Python callable on arrays
+    GROUP       # the tasks behind it, side by side
+    TASK        # the instructions behind it, one after the other
 
 # Where an operand begins: in which buffer and how many bytes behind its start, and how far it moves on with
 # each element of a run (0: a temporary that holds one block, or a single value).
@@ -30,6 +33,12 @@ cdef struct Rows:
     npy_intp chunk          # ... and long
     int mode
 
+# Tasks that do not need one another.
+cdef struct Group:
+    int tasks
+    int* begins             # of each task, counted from the instruction behind the group
+    Experience experience
+
 # One instruction: everything about it but the addresses of its buffers. CALL aside it can be run on its own,
 # by any thread, without the GIL.
 cdef struct Instruction:
@@ -38,7 +47,7 @@ cdef struct Instruction:
     bint guarded            # flags of earlier instructions are noted before it, as it may clear them
     bint silent             # and its own are forgotten
     bint extended
-    int body                # RUN: how many instructions behind it are its own
+    int body                # RUN, GROUP, TASK: how many instructions behind it are its own
     npy_intp size           # elements; TAKE: indices
     npy_intp block          # RUN: elements of a block
     loop_function function
@@ -47,6 +56,7 @@ cdef struct Instruction:
     Place places[MAX_OPERANDS]
     Iterator* it            # ITERATE
     Rows* rows              # TAKE
+    Group* group            # GROUP
     int callable            # CALL: which
 
 # What one run of instructions has to itself.
@@ -109,6 +119,7 @@ cdef class Program:
     cdef bint floating
     cdef bint extended
     cdef readonly bint calls        # Python callables
+    cdef bint grouped               # there are groups, whose threads may want the GIL
     cdef object spare               # an arena that nobody uses
     cdef list kept                  # what the pointers in here need alive
     cdef list callables
@@ -120,6 +131,7 @@ cdef class Program:
     cdef Loop* take_loop(self, Instruction* target, source) except NULL
     cdef int add_block_loop(self, Instruction* target, source) except -1
     cdef int add_loop(self, Instruction* target, source) except -1
+    cdef int add_group(self, Instruction* target, source) except -1
     cdef int add_take(self, Instruction* target, source) except -1
     cdef int run(self, PyObject* const* inputs, PyObject* const* outs, PyObject** results, int* raised) except -1
     cdef int enter(self, Arena arena, PyObject* const* inputs, PyObject* const* outs) except -1

@@ -24,7 +24,9 @@ from tensoriter.core.dtypes cimport (
     MOST_LOOPS,
 )
 from tensoriter.core.for_each cimport for_each_from
-from tensoriter.core.fpstatus cimport fp_clear, fp_numpy_flags, fp_status
+from tensoriter.core.fpstatus cimport (
+    fegetenv, fenv_t, fp_clear, fp_enter, fp_leave, fp_note, fp_numpy_flags, fp_status,
+)
 from tensoriter.core.freelist cimport new_array
 from tensoriter.core.iterator cimport Iterator, Operand, RELEASE_FROM, set_array
 from tensoriter.core.layout cimport broadcast, coalesce, is_plain_order, order_dimensions, output_strides
@@ -33,6 +35,7 @@ from tensoriter.core.loops.table cimport (
 )
 from tensoriter.core.prepare cimport lay_out, set_single_steps
 from tensoriter.core.short_ways cimport new_scalar
+from tensoriter.core.threads cimport run_tasks_side_by_side
 from tensoriter.core.tiles cimport plan_tiles
 
 cdef extern from "take.h":
@@ -68,6 +71,10 @@ cdef int execute(Instruction* instruction, Frame* frame) noexcept nogil:
     if instruction.kind == RUN:
         run_blocks(instruction, frame)
         return DONE
+    if instruction.kind == GROUP:
+        return run_group(instruction, frame)
+    if instruction.kind == TASK:
+        return execute_all(instruction + 1, 0, instruction.body, frame)
     if instruction.guarded:
         frame.raised |= fp_status(instruction.extended)
     for k in range(instruction.count):
@@ -105,6 +112,42 @@ cdef void run_blocks(Instruction* run, Frame* frame) noexcept nogil:
             if loop.silent:
                 fp_clear(loop.extended)
         start += n
+
+
+cdef struct GroupRun:
+    Instruction* group
+    Frame* frame
+    fenv_t mode
+    int error
+
+
+cdef int run_group(Instruction* instruction, Frame* frame) noexcept nogil:
+    """The tasks of a group on threads. Which of them failed a run node by node finds out."""
+    cdef GroupRun run
+    run.group = instruction
+    run.frame = frame
+    run.error = DONE
+    fegetenv(&run.mode)
+    run_tasks_side_by_side(&instruction.group.experience, instruction.group.tasks, run_task, &run)
+    return run.error
+
+
+cdef void run_task(int task, bint is_caller, void* context) noexcept nogil:
+    """One task, with flags of its own."""
+    cdef GroupRun* run = <GroupRun*>context
+    cdef Frame own
+    cdef fenv_t before
+    cdef int error
+    own.bases = run.frame.bases
+    own.raised = 0
+    if not is_caller:
+        fp_enter(&run.mode, &before)
+    error = execute(run.group + 1 + run.group.group.begins[task], &own)
+    if not is_caller:
+        fp_leave(&before, &run.frame.raised, run.group.extended)
+    fp_note(own.raised, &run.frame.raised)
+    if error != DONE:
+        run.error = error
 
 
 cdef int execute_all(Instruction* code, int first, int end, Frame* frame) noexcept nogil:
@@ -317,6 +360,13 @@ cdef class Arena:
 
 # ---------------------------------------------------------------- the program
 
+def flattened(instructions):
+    """Instructions, each followed by those in its body."""
+    for instruction in instructions:
+        yield instruction
+        yield from flattened(instruction.body)
+
+
 @cython.no_gc_clear     # what it keeps has to live as long as the pointers to it
 cdef class Program:
     """Program(buffers, instructions, results, arena_bytes): compiled from what `tensoriter.graph.lower` wrote.
@@ -334,7 +384,7 @@ cdef class Program:
         self.arena_bytes = arena_bytes
         self.buffers_count = <int>len(buffers)
         self.results_count = <int>len(results)
-        flat = [one for instruction in instructions for one in (instruction, *instruction.body)]
+        flat = list(flattened(instructions))
         self.instructions_count = <int>len(flat)
         self.buffers = <Buffer*>calloc(self.buffers_count + 1, sizeof(Buffer))
         self.results = <Result*>calloc(self.results_count + 1, sizeof(Result))
@@ -357,6 +407,7 @@ cdef class Program:
             for k in range(self.instructions_count):
                 free(self.code[k].it)
                 free(self.code[k].rows)
+                free(self.code[k].group)
         free(self.code)
         free(self.buffers)
         free(self.results)
@@ -389,6 +440,11 @@ cdef class Program:
             target.kind = RUN
             target.body = <int>len(source.body)
             target.block = source.block
+        elif source.kind == "task":
+            target.kind = TASK
+            target.body = sum([1 for _ in flattened(source.body)])
+        elif source.kind == "group":
+            self.add_group(target, source)
         elif source.kind == "take":
             self.add_take(target, source)
         elif source.kind == "call":
@@ -472,6 +528,22 @@ cdef class Program:
         if direct:
             free(it)
             target.it = NULL
+        return 0
+
+    cdef int add_group(self, Instruction* target, source) except -1:
+        """Flags of any kind may be raised in it, as far as is known before its tasks are."""
+        cdef int k, begin = 0
+        target.kind = GROUP
+        target.extended = self.grouped = True
+        target.group = <Group*>calloc(1, sizeof(Group) + len(source.body) * sizeof(int))
+        if target.group is NULL:
+            raise MemoryError
+        target.group.tasks = <int>len(source.body)
+        target.group.begins = <int*>(target.group + 1)
+        for k in range(target.group.tasks):
+            target.group.begins[k] = begin
+            begin += sum([1 for _ in flattened(source.body[k : k + 1])])
+        target.body = begin
         return 0
 
     cdef int add_take(self, Instruction* target, source) except -1:
@@ -565,7 +637,7 @@ cdef class Program:
             fp_clear(self.extended)
         if self.calls:
             error = self.go_calling(arena, &frame)
-        elif self.work >= RELEASE_FROM:
+        elif self.work >= RELEASE_FROM or self.grouped:
             with nogil:
                 error = execute_all(self.code, 0, self.instructions_count, &frame)
         else:

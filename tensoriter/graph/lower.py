@@ -314,6 +314,26 @@ def lower_call(lowering: Lowering, node: Node) -> Any:
     return target
 
 
+def lower_group(lowering: Lowering, node: Node) -> list[Any]:
+    """A task for each node of the body. Where one takes Python after all, they run one after the other."""
+    body, outside = node.attributes["body"], lowering.instructions
+    for inner, outer in zip(body.inputs, node.inputs, strict=True):
+        lowering.values[inner] = lowering.values[outer]
+    tasks = []
+    for inner in body:
+        if inner.kind != "input":
+            lowering.instructions, lowering.handles = [], inner.handles
+            lowering.values[inner] = LOWER[inner.kind](lowering, inner)
+            tasks.append(Instruction("task", inner.op, None, (), 0, [], 0, body=lowering.instructions))
+    lowering.instructions, lowering.handles = outside, node.handles
+    steps = [step for task in tasks for step in task.body]
+    if any(step.kind == "call" for step in steps):
+        outside += steps
+    elif steps:
+        lowering.emit(Instruction("group", node.op, None, (), 0, [], 0, body=tasks))
+    return [lowering.values[inner] for inner in body.outputs]
+
+
 LOWER: dict[str, Callable[[Lowering, Node], Any]] = {
     "input": lower_input,
     "constant": lower_constant,
@@ -326,4 +346,5 @@ LOWER: dict[str, Callable[[Lowering, Node], Any]] = {
     "concatenate": lower_concatenate,
     "reduce": lower_call,
     "call": lower_call,
+    "group": lower_group,
 }

@@ -14,10 +14,10 @@ GAP = 3 * LINE
 
 
 def all_places(instruction: Instruction) -> Iterator[Place]:
-    """The operands of an instruction, and of the loops in it."""
+    """The operands of an instruction, and of those in it: at the same time, as those of a group may be."""
     yield from instruction.places
-    for loop in instruction.body:
-        yield from loop.places
+    for inner in instruction.body:
+        yield from all_places(inner)
 
 
 def note_uses(buffers: list[Buffer], instructions: list[Instruction]) -> None:
