@@ -45,7 +45,9 @@ def _reduced(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
 
 
 def _accumulated(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
-    return shapes[0] if keywords.get("axis") is not None else (int(np.prod(shapes[0], dtype=np.intp)),)
+    if keywords.get("axis") is None or not shapes[0]:
+        return (int(np.prod(shapes[0], dtype=np.intp)),)
+    return shapes[0]
 
 
 def _along_last(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
