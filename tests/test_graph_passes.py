@@ -37,7 +37,7 @@ def computed(graph, arrays):
     [[drop_dead], [merge_common], [fold_constants], passes.default, passes.default[::-1] * 2],
     ids=lambda chosen: "+".join(each.__name__ for each in chosen),
 )
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_results_are_the_same(chosen, data):
     function, args = data.draw(functions()), some_arrays(data.draw)
