@@ -13,7 +13,7 @@ from tensoriter import capture
 from tensoriter.graph import passes
 from tensoriter.graph.passes import drop_dead, fold_constants, merge_common
 from tensoriter.graph.reference import evaluate
-from tensoriter.graph.trace import CaptureError, trace
+from tensoriter.graph.trace import trace
 
 X = np.array([1.0, -2.0, 3.0])
 

@@ -43,7 +43,9 @@ class Entry:
 class Captured:
     """A function that runs as a plan: what `tensoriter.capture` makes."""
 
-    def __init__(self, function: Callable[..., Any], fallback: bool, own_passes: Sequence[Pass] | None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], fallback: bool, own_passes: Sequence[Pass] | None
+    ) -> None:
         functools.update_wrapper(self, function)
         self._own_out = "out" in _parameters(function)
         self.function = function
