@@ -44,14 +44,16 @@ TRANSFORMS = st.sampled_from([
     lambda x: x.reshape(4, -1), lambda x: np.swapaxes(x, 0, -1), lambda x: np.flip(x), lambda x: x.copy(),
     lambda x: x.flatten(), lambda x: np.zeros_like(x), lambda x: np.roll(x, 1), lambda x: np.diff(x),
     lambda x: x.clip(0, 1), lambda x: np.clip(x, None, 2), lambda x: x.astype("f4"), lambda x: x.astype("?"),
-    lambda x: x.astype(x.dtype, copy=False), lambda x: np.sort(x), lambda x: x.squeeze(), lambda x: x[:, None],
-    lambda x: x.mean(), lambda x: x.sum(axis=-1, keepdims=True), lambda x: np.array_split(x, 2)[1],
+    lambda x: x.astype(x.dtype, copy=False), lambda x: np.sort(x), lambda x: x.squeeze(),
+    lambda x: x[:, None], lambda x: x.mean(), lambda x: x.sum(axis=-1, keepdims=True),
+    lambda x: np.array_split(x, 2)[1],
     lambda x: np.divmod(x, 2)[1], lambda x: x.sum(dtype="f8"),
 ])  # fmt: skip
 JOINS = st.sampled_from([
-    lambda x, y: np.concatenate([x, y]), lambda x, y: np.stack([x, y]), lambda x, y: np.stack([x, y], axis=-1),
-    lambda x, y: np.hstack([x, y]), lambda x, y: np.vstack([x, y]), lambda x, y: np.concatenate([x, y], axis=-1),
-    lambda x, y: np.matmul(x, y.T), lambda x, y: x @ y, lambda x, y: np.outer(x, y), lambda x, y: np.dot(x, y),
+    lambda x, y: np.concatenate([x, y]), lambda x, y: np.stack([x, y]),
+    lambda x, y: np.stack([x, y], axis=-1), lambda x, y: np.concatenate([x, y], axis=-1),
+    lambda x, y: np.hstack([x, y]), lambda x, y: np.vstack([x, y]), lambda x, y: np.outer(x, y),
+    lambda x, y: np.matmul(x, y.T), lambda x, y: x @ y, lambda x, y: np.dot(x, y),
     lambda x, y: np.where(x, x, y), lambda x, y: np.where(x > y, x, 1.5), lambda x, y: np.where(y, 0, x),
     lambda x, y: x[np.array([0, -1, 0])] + y, lambda x, y: np.take(x, [1, 0], axis=-1) * y,
 ])  # fmt: skip

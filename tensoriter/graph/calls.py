@@ -38,14 +38,16 @@ def _same(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
 
 def _reduced(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
     shape, axis = shapes[0], keywords.get("axis")
-    over = [a % len(shape) for a in reduced_axes(axis, len(shape))]
+    over = [a % len(shape) for a in reduced_axes(axis, len(shape)) if shape]
     if keywords.get("keepdims"):
         return tuple([1 if a in over else n for a, n in enumerate(shape)])
     return tuple([n for a, n in enumerate(shape) if a not in over])
 
 
 def _accumulated(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
-    return shapes[0] if keywords.get("axis") is not None else (int(np.prod(shapes[0], dtype=np.intp)),)
+    if keywords.get("axis") is None or not shapes[0]:
+        return (int(np.prod(shapes[0], dtype=np.intp)),)
+    return shapes[0]
 
 
 def _along_last(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
@@ -72,20 +74,14 @@ def generalized_shape(ufunc: np.ufunc, shapes: Sequence[Shape]) -> Shape:
     loops = []
     for text, shape in zip(left.strip("()").split("),("), shapes, strict=True):
         names = text.split(",")
-        if len(shape) < len(names):  # a dimension that may be missing, as in (m?,n),(n,p?)
+        if len(shape) < len(names):  # a dimension that may be missing, as in (n?,k),(k,m?)
             names = [name for name in names if not name.endswith("?")]
-        if len(shape) < len(names):
-            raise ValueError(f"{ufunc.__name__}: an operand has {len(shape)} dimensions, {len(names)} are needed")
         core = shape[len(shape) - len(names) :]
         loops.append(shape[: len(shape) - len(names)])
-        for name, n in zip(names, core, strict=True):
-            if sizes.setdefault(name, n) != n:
-                raise ValueError(
-                    f"{ufunc.__name__}: Input operand 1 has a mismatch in its core dimension 0, with gufunc "
-                    f"signature {ufunc.signature} (size {n} is different from {sizes[name]})"
-                )
-    names = right.strip("()").split(",")
-    return (*broadcast(loops), *(sizes[name] for name in names if name in sizes))
+        fit = [sizes.setdefault(name, n) == n for name, n in zip(names, core, strict=False)]
+        if len(core) < len(names) or not all(fit):
+            ufunc(*map(empty_like_shape, shapes))  # NumPy's own error
+    return (*broadcast(loops), *(sizes[name] for name in right.strip("()").split(",") if name in sizes))
 
 
 def _dot(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:

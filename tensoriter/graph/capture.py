@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import functools
-import types
+import inspect
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tensoriter.core.checked import is_on as is_checked
-from tensoriter.graph import reference
+from tensoriter.graph import passes, reference
 from tensoriter.graph.containers import Template
 from tensoriter.graph.graph import Graph
-from tensoriter.graph.keys import StandInMet, identities, key_of, state_key
-from tensoriter.graph.trace import CaptureError, trace
+from tensoriter.graph.keys import StandInMet, identities, key_of, put_back, state_key
+from tensoriter.graph.trace import CaptureError, Traced, name_of, trace
 
 Pass = Callable[[Graph], Graph]
 
@@ -42,25 +43,32 @@ class Entry:
 class Captured:
     """A function that runs as a plan: what `tensoriter.capture` makes."""
 
-    def __init__(self, function: Callable[..., Any], fallback: bool, passes: Sequence[Pass] | None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], fallback: bool, own_passes: Sequence[Pass] | None
+    ) -> None:
         functools.update_wrapper(self, function)
+        self._own_out = "out" in _parameters(function)
         self.function = function
         self.fallback = fallback
-        self.passes = passes
+        self.passes = own_passes
         self._entries: OrderedDict[Hashable, Entry] = OrderedDict()
         self._kinds: dict[Hashable, frozenset[str]] = {}
         self._last: Entry | None = None
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else types.MethodType(self, instance)
+        return self if instance is None else BoundCaptured(self, instance)
 
     def __repr__(self) -> str:
         return f"<captured {self.function!r}>"
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if self._own_out and out is not None:
+            kwargs["out"], out = out, None
         try:
             entry, arrays = self._find(args, kwargs)
         except StandInMet:  # within another function's trace, it is a part of that function
+            if out is not None:
+                raise CaptureError("out= of a captured function is for calls from outside") from None
             return self.function(*args, **kwargs)
         if entry.graph is None:
             return self._uncaptured(args, kwargs, out)
@@ -78,7 +86,7 @@ class Captured:
         """The plan that a call with these arguments would run. Nothing is computed."""
         entry, arrays = self._find(args, kwargs)
         if entry.graph is None:
-            raise CaptureError(f"{self.graph} is not captured: it is called as it is")
+            raise CaptureError(f"{name_of(self.function)} could not be captured: it is called as it is")
         return self._plan_of(entry, arrays)
 
     # ------------------------------------------------------------ what calls share
@@ -105,7 +113,7 @@ class Captured:
     def _new_entry(self, key: Any, args: Any, kwargs: Any, arrays: list[Any]) -> Entry:
         kinds = frozenset[str]()
         try:
-            traced = _trace_unchanged(self.function, key, args, kwargs)
+            traced = self._trace(key, args, kwargs)
         except CaptureError:
             if not self.fallback:
                 raise
@@ -115,7 +123,7 @@ class Captured:
         full = key, state_key(kinds, arrays)
         self._kinds[key] = kinds
         self._entries[full] = entry
-        drop = functools.partial(self._entries.pop, full, None)
+        drop = functools.partial(_drop, self._entries, self._kinds, full)
         for identity in identities(key):
             if not isinstance(identity.object, type):
                 entry.watches.append(_when_gone(identity.object, drop))
@@ -124,6 +132,24 @@ class Captured:
             self._kinds.pop(oldest, None)
         self._last = entry
         return entry
+
+    def _trace(self, key: Any, args: Any, kwargs: Any) -> Traced:
+        """The trace. The function must not change its arguments: attributes of objects are put back."""
+        contents = [entry for identity in identities(key) for entry in identity.contents()]
+        try:
+            traced = trace(self.function, args, kwargs)
+            if (key_of(args, []), key_of(kwargs, []), key[2]) == key:
+                return traced
+        except Exception as error:
+            found = error
+        else:
+            name = traced.graph.name
+            found = CaptureError(f"{name} changes an attribute of an argument: return the new value instead")
+        put_back(contents)
+        if not isinstance(found, CaptureError):
+            self.function(*args, **kwargs)  # which raises the same where NumPy does, after earlier warnings
+            found = CaptureError(f"{name_of(self.function)} raises this when it is traced: {found!r}")
+        raise found
 
     def _plan_of(self, entry: Entry, arrays: list[Any]) -> Any:
         shapes = tuple([np.shape(array) for array in arrays])
@@ -149,7 +175,10 @@ class Captured:
         return self._lowered(graph)
 
     def _lowered(self, graph: Graph) -> Any:
-        return functools.partial(reference.evaluate, graph)
+        changed = replace(graph, traced=graph)
+        for change in passes.default if self.passes is None else self.passes:
+            changed = change(changed)
+        return functools.partial(reference.rerun, changed)
 
     def _uncaptured(self, args: Any, kwargs: Any, out: Any) -> Any:
         result = self.function(*args, **kwargs)
@@ -160,21 +189,40 @@ class Captured:
         return template.build(_written(found, template.places(out, len(found))))
 
 
-def _trace_unchanged(function: Callable[..., Any], key: Any, args: Any, kwargs: Any) -> Any:
-    """The trace. The function must not change its arguments: attributes of objects are put back."""
-    restorers = [identity.restorer() for identity in identities(key)]
+class BoundCaptured:
+    """A captured method of one instance."""
+
+    __slots__ = ("__func__", "__self__")
+
+    def __init__(self, captured: Captured, instance: Any) -> None:
+        self.__func__ = captured
+        self.__self__ = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    def plan(self, *args: Any, **kwargs: Any) -> Any:
+        """The plan that a call with these arguments would run."""
+        return self.__func__.plan(self.__self__, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__func__, name)
+
+    def __repr__(self) -> str:
+        return f"<captured {self.__func__.function!r} of {self.__self__!r}>"
+
+
+def _parameters(function: Callable[..., Any]) -> Any:
     try:
-        traced = trace(function, args, kwargs)
-        now = key_of(args, []), key_of(kwargs, []), key[2]
-    except BaseException:
-        for restore in restorers:
-            restore()
-        raise
-    if now != key:
-        for restore in restorers:
-            restore()
-        raise CaptureError(f"{traced.graph.name} changes an attribute of an argument: return the new value instead")
-    return traced
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return ()
+
+
+def _drop(entries: dict[Any, Entry], kinds: dict[Any, Any], full: tuple[Any, Any]) -> None:
+    """Forgets the entry of an object that is gone."""
+    entries.pop(full, None)
+    kinds.pop(full[0], None)
 
 
 def _when_gone(value: Any, action: Callable[[], Any]) -> Any:
@@ -188,6 +236,11 @@ def _written(results: Sequence[Any], places: Sequence[Any]) -> list[Any]:
     """The results, those with a place written into it."""
     for result, place in zip(results, places, strict=True):
         _check_place(result, place)
+    given = [place for place in places if place is not None]
+    results = [  # what is a view of a place, as of an argument, shall not change while others are written
+        np.copy(result) if any(np.may_share_memory(result, place) for place in given) else result
+        for result in results
+    ]
     written = []
     for result, place in zip(results, places, strict=True):
         if place is not None:

@@ -162,7 +162,7 @@ class DebugInfoRecorder:
             attribute = _attribute_of(caller, found)
             if attribute:
                 return self._instances[id(caller)][1] + attribute
-        if not callers and not self._instances:
+        if len(objects) == 1:
             return "self"
         alike = sum(type(x) is type(found) for x, _ in self._instances.values())
         return f"{type(found).__name__}#{alike + 1}"
@@ -301,7 +301,7 @@ class DebugMap(Mapping[int, DebugInfo]):
             calls = [Call(*[strings[n] for n in names], ranges[r]) for *names, r in data["calls"]]
             chains = [tuple([calls[k] for k in chain]) for chain in data["chains"]]
             return cls({handle: DebugInfo(strings[op], chains[k]) for handle, op, k in data["handles"]})
-        except (KeyError, IndexError, TypeError) as error:
+        except (KeyError, IndexError, TypeError, ValueError) as error:
             raise ValueError(f"this is no debug information: {error!r}") from None
 
 

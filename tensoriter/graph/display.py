@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ def as_text(graph: Graph) -> str:
     >>> print(as_text(trace(lambda x: 2 * x, (np.ones(3),)).graph))  # doctest: +ELLIPSIS
     <lambda>
       %0  input     x0      float64[3]
-      %1  constant  2       float64[]   ...
+      %1  constant  2       float64     ...
       %2  multiply  %1, %0  float64[3]  ...
       return %2
     """
@@ -76,8 +75,10 @@ def kind_of(node: Node) -> str:
 
 def line_of(graph: Graph, node: Node) -> str:
     """Where in the source it was written: file:line."""
-    infos: Iterable[Any] = [graph.debug.get(handle) for handle in node.handles] if graph.debug is not None else []
-    places = [f"{os.path.basename(info.source.file)}:{info.source.line}" for info in infos if info is not None]
+    if graph.debug is None:
+        return ""
+    sources = [graph.debug[handle].source for handle in node.handles if handle in graph.debug]
+    places = [f"{os.path.basename(source.file)}:{source.line}" for source in sources]
     return ", ".join(dict.fromkeys(places))
 
 

@@ -11,12 +11,16 @@ import numpy as np
 
 from tensoriter.core.op import Op
 from tensoriter.graph.graph import Node
-from tensoriter.graph.trace import NUMERIC, Trace
+from tensoriter.graph.trace import NUMERIC, Trace, code_of, dtype_of
 
-_COMPARISONS = frozenset((np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
+_COMPARISONS = frozenset(
+    (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
+)
 _WEAK = frozenset((int, float, complex))
 # What NumPy's scalars compute by themselves as the ufunc does, warnings aside; of real numbers only.
-_LIKE_UFUNC = frozenset("add subtract multiply truediv lt le eq ne gt ge neg pos abs".split())
+_LIKE_UFUNC = frozenset(
+    ("add", "sub", "mul", "truediv", "lt", "le", "eq", "ne", "gt", "ge", "neg", "pos", "abs")
+)
 
 
 @lru_cache(maxsize=1024)
@@ -27,9 +31,10 @@ def op_of(ufunc: np.ufunc) -> Op:
 
 @lru_cache(maxsize=4096)
 def resolve(
-    ufunc: np.ufunc, kinds: tuple[Any, ...], dtype: np.dtype[Any] | None, casting: str
+    ufunc: np.ufunc, kinds: Sequence[Any], dtype: np.dtype[Any] | None, casting: str
 ) -> tuple[np.dtype[Any], ...]:
-    """The dtypes of the loop that takes operands of these dtypes (or types of Python's numbers)."""
+    """The dtypes of the loop that takes operands of these dtypes, by code, or types of Python's numbers."""
+    kinds = [dtype_of(kind) if type(kind) is str else kind for kind in kinds]
     keywords = {"signature": (None,) * ufunc.nin + (dtype,) * ufunc.nout} if dtype is not None else {}
     return ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), casting=casting, **keywords)
 
@@ -68,14 +73,14 @@ def apply(
     """The node, or several, of ufunc(*values). `into` is the node that it is to be written over, whose dtype
     and shape the result gets. `of_scalars`: Python's operator on NumPy scalars, which warn by other names."""
     operands = [operand(trace, value) for value in values]
-    kinds = tuple([type(x) if type(x) in _WEAK else x.dtype for x in operands])
+    kinds = _kinds(operands)
     if ufunc in _COMPARISONS:
         operands, kinds = _within_bounds(trace, operands, kinds)
     wanted = np.dtype(dtype) if dtype is not None else None
     types = resolve(ufunc, kinds, wanted, casting)
     if any(t.char not in NUMERIC for t in types):
         trace.refuse(f"{ufunc.__name__} computes in {types[0]} here", "only numbers and bools are captured")
-    inputs = [_as(trace, x, t, casting) for x, t in zip(operands, types, strict=False)]
+    inputs = [_as(trace, x, t) for x, t in zip(operands, types, strict=False)]
     attributes: dict[str, Any] = {"function": op_of(ufunc), "types": types}
     if of_scalars:
         attributes["operator"] = True
@@ -85,8 +90,14 @@ def apply(
     node = trace.add("ufunc", ufunc.__name__, inputs, types[ufunc.nin], is_scalar, **attributes)
     if ufunc.nout == 1:
         return node
-    dtypes = types[ufunc.nin :]
-    return tuple([trace.add("item", ufunc.__name__, [node], t, is_scalar, index=k) for k, t in enumerate(dtypes)])
+    return tuple([
+        trace.add("item", ufunc.__name__, [node], dtype, is_scalar, index=k)
+        for k, dtype in enumerate(types[ufunc.nin :])
+    ])
+
+
+def _kinds(operands: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([code_of(x.dtype) if isinstance(x, Node) else type(x) for x in operands])
 
 
 def _in_place(trace: Trace, ufunc: np.ufunc, inputs: list[Node], types: tuple[np.dtype[Any], ...], into: Node,
@@ -106,7 +117,9 @@ def _in_place(trace: Trace, ufunc: np.ufunc, inputs: list[Node], types: tuple[np
     return trace.cast(node, into.dtype, casting)
 
 
-def _within_bounds(trace: Trace, operands: list[Any], kinds: tuple[Any, ...]) -> tuple[list[Any], tuple[Any, ...]]:
+def _within_bounds(
+    trace: Trace, operands: list[Any], kinds: tuple[Any, ...]
+) -> tuple[list[Any], tuple[Any, ...]]:
     """Comparisons take any int: those that the other's dtype does not hold are compared as they are."""
     dtypes = [x.dtype for x in operands if isinstance(x, Node)]
     if len(dtypes) == 1 and dtypes[0].kind in "iu" and int in kinds:
@@ -117,14 +130,14 @@ def _within_bounds(trace: Trace, operands: list[Any], kinds: tuple[Any, ...]) ->
             if found.dtype.char not in NUMERIC:
                 trace.refuse(f"{value} is compared", "it is larger than any integer dtype")
             operands = [trace.constant(found[()], found.dtype) if x is value else x for x in operands]
-            kinds = tuple([x.dtype for x in operands])
+            kinds = _kinds(operands)
     return operands, kinds
 
 
-def _as(trace: Trace, value: Any, dtype: np.dtype[Any], casting: str) -> Node:
-    """The operand in the loop's dtype."""
+def _as(trace: Trace, value: Any, dtype: np.dtype[Any]) -> Node:
+    """The operand in the loop's dtype. Whether it may be cast was decided when the loop was found."""
     if isinstance(value, Node):
-        return trace.cast(value, dtype, casting)
+        return trace.cast(value, dtype, "unsafe")
     return weak_constant(trace, value, dtype)
 
 
@@ -184,11 +197,14 @@ def _is_scalar(value: Any) -> bool:
 
 def _of_scalars(trace: Trace, name: str, ufunc: np.ufunc, values: Sequence[Any]) -> Any:
     operands = [operand(trace, value) for value in values]
-    if name in _LIKE_UFUNC and all(type(x) in (int, float) or x.dtype.char in "fd" for x in operands):
+    plain = [x.dtype.char in "fd" if isinstance(x, Node) else type(x) is not complex for x in operands]
+    if name in _LIKE_UFUNC and all(plain):
         return apply(trace, ufunc, values, of_scalars=True)
-    inputs = [x if isinstance(x, Node) else trace.constant(x, np.asarray(x).dtype, weak=True) for x in operands]
+    inputs = [
+        x if isinstance(x, Node) else trace.constant(x, np.asarray(x).dtype, weak=True) for x in operands
+    ]
     samples = [np.ones((), x.dtype)[()] if isinstance(x, Node) else x for x in operands]
     with np.errstate(all="ignore"):
         found = getattr(operator, name)(*samples)
-    function = f"operator.{name}"
-    return trace.add("call", ufunc.__name__, inputs, np.asarray(found).dtype, True, function=function, keywords={})
+    dtype, function = np.asarray(found).dtype, f"operator.{name}"
+    return trace.add("call", ufunc.__name__, inputs, dtype, True, function=function, keywords={})

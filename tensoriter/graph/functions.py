@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from tensoriter.graph.calls import RULES as CALLS
 from tensoriter.graph.elementwise import apply, operand, weak_constant
 from tensoriter.graph.graph import Node
 from tensoriter.graph.stand_in import Memory, StandIn, new
-from tensoriter.graph.trace import Trace
+from tensoriter.graph.trace import Trace, code_of, dtype_of
 
 _NO_VALUE = np._NoValue
 _REDUCTIONS = {np.add: "sum", np.maximum: "max", np.minimum: "min"}
@@ -23,7 +22,9 @@ _CLIP = np._core.umath.clip
 
 # ---------------------------------------------------------------- ufuncs
 
-def call_ufunc(trace: Trace, ufunc: np.ufunc, method: str, values: Sequence[Any], keywords: dict[str, Any]) -> Any:
+def call_ufunc(
+    trace: Trace, ufunc: np.ufunc, method: str, values: Sequence[Any], keywords: dict[str, Any]
+) -> Any:
     """ufunc(*values, **keywords), or one of its methods."""
     if method == "reduce" and ufunc in _REDUCTIONS:
         return _reduce_ufunc(trace, ufunc, *values, **keywords)
@@ -38,7 +39,7 @@ def call_ufunc(trace: Trace, ufunc: np.ufunc, method: str, values: Sequence[Any]
     if all(out is None for out in outs):
         return new(trace, apply(trace, ufunc, values[: ufunc.nin], dtype=dtype, casting=casting))
     if ufunc.nout > 1 or type(outs[0]) is not StandIn:
-        return trace.refuse("writes to an array of the program", "only what the function made can be written to")
+        return trace.refuse("writes to an array of the program", "only a new array can be written to")
     into = outs[0]
     into._write(apply(trace, ufunc, values[: ufunc.nin], into=trace.own(into), dtype=dtype, casting=casting))
     return into
@@ -54,7 +55,7 @@ def _refuse_keywords(trace: Trace, name: str, keywords: dict[str, Any]) -> None:
 
 def _generalized(trace: Trace, ufunc: np.ufunc, values: Sequence[Any], outs: Any, keywords: Any) -> Any:
     if getattr(np, ufunc.__name__, None) is not ufunc or any(out is not None for out in outs):
-        trace.refuse(f"{ufunc.__name__} is called", "of generalized ufuncs, NumPy's matmul and vecdot are captured")
+        trace.refuse(f"{ufunc.__name__} is called", "a plan has no such operation")
     return call(trace, ufunc.__name__, values, keywords)
 
 
@@ -78,10 +79,10 @@ def stand_in_of(trace: Trace, value: Any) -> StandIn:
 
 
 @lru_cache(maxsize=1024)
-def _probe(name: str, kinds: tuple[tuple[np.dtype[Any], int, bool], ...], keywords: tuple[tuple[str, Any], ...]
+def _probe(name: str, kinds: tuple[tuple[str, int, bool], ...], keywords: tuple[tuple[str, Any], ...]
            ) -> tuple[np.dtype[Any], bool]:
     """The dtype of a function's result, and whether it is a scalar, asked of NumPy on the smallest arrays."""
-    samples = [np.ones((1,) * ndim, dtype) for dtype, ndim, _ in kinds]
+    samples = [np.ones((1,) * ndim, dtype_of(code)) for code, ndim, _ in kinds]
     samples = [x[()] if scalar else x for x, (_, _, scalar) in zip(samples, kinds, strict=True)]
     with np.errstate(all="ignore"):
         found = getattr(np, name)(*samples, **dict(keywords))
@@ -89,19 +90,26 @@ def _probe(name: str, kinds: tuple[tuple[np.dtype[Any], int, bool], ...], keywor
 
 
 def _asked(name: str, nodes: Sequence[Node], **keywords: Any) -> tuple[np.dtype[Any], bool]:
-    kinds = tuple([(x.dtype, len(x.shape), x.is_scalar) for x in nodes])
-    return _probe(name, kinds, tuple(keywords.items()))
+    kinds = tuple([(code_of(x.dtype), len(x.shape), x.is_scalar) for x in nodes])
+    wanted = keywords.pop("dtype", None)  # which would warn here of what each run will warn of
+    dtype, is_scalar = _probe(name, kinds, tuple(keywords.items()))
+    return (dtype if wanted is None else np.dtype(wanted)), is_scalar
 
 
-def reduce(trace: Trace, function: str, x: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
+def reduce(
+    trace: Trace, function: str, x: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False
+) -> Any:
     """sum, max, min or mean over axes."""
     node = trace.own(stand_in_of(trace, x))
     keepdims = bool(keepdims) if keepdims is not _NO_VALUE else False
-    if axis is not None:
+    more = {"dtype": np.dtype(dtype)} if dtype is not None else {}
+    axis = tuple(map(operator.index, axis)) if isinstance(axis, (tuple, list)) else axis
+    result, is_scalar = _asked(function, [node], axis=axis, keepdims=keepdims, **more)
+    if axis is not None and node.shape:
         axis = normalize_axis_tuple(axis, len(node.shape))
         axis = axis[0] if len(axis) == 1 else axis
-    more = {"dtype": np.dtype(dtype)} if dtype is not None else {}
-    result, is_scalar = _asked(function, [node], axis=axis, keepdims=keepdims, **more)
+    elif axis != ():
+        axis = None  # NumPy reduces what has no axis over axis 0, too
     attributes = {"function": function, "axis": axis, "keepdims": keepdims, **more}
     return new(trace, trace.add("reduce", function, [node], result, is_scalar, **attributes))
 
@@ -133,16 +141,20 @@ def get_item(x: StandIn, index: Any) -> Any:
     x._trace.own(x)
     parts = index if type(index) is tuple else (index,)
     arrays = [k for k, part in enumerate(parts) if not _is_basic(part)]
+    if not x.ndim and any(part is not None and part is not Ellipsis for part in parts):
+        sample = np.ones(())
+        (sample[()] if x._node.is_scalar else sample)[(0,) * len(parts)]  # NumPy's own error
     if not arrays:
         return _basic(x, tuple(map(_plain, parts)))
     others = [part for k, part in enumerate(parts) if k != arrays[0]]
     if any(not isinstance(part, slice) or part != slice(None) for part in others):
-        x._trace.refuse("an array is indexed by an array and more", "use np.take for one axis after the other")
+        x._trace.refuse("an array is indexed by an array and more", "use np.take, one axis after the other")
     return take(x._trace, x, parts[arrays[0]], arrays[0], indexed=True)
 
 
 def _is_basic(part: Any) -> bool:
-    return part is None or part is Ellipsis or isinstance(part, (slice, int, np.integer)) and type(part) is not bool
+    basic = part is None or part is Ellipsis or isinstance(part, (slice, int, np.integer))
+    return basic and type(part) is not bool
 
 
 def _plain(part: Any) -> Any:
@@ -165,7 +177,7 @@ def take(trace: Trace, x: Any, indices: Any, axis: Any = None, out: Any = None, 
     """Rows of x by an array of indices. `indexed`: it is written x[indices]."""
     _refuse_keywords(trace, "take", {"out": out})
     rows = stand_in_of(trace, x)
-    if axis is None:
+    if axis is None or not rows.ndim and axis in (0, -1):
         rows, axis = view(rows, "reshape", (-1,)), 0
     axis = normalize_axis_index(axis, rows.ndim)
     index = trace.own(stand_in_of(trace, indices))
@@ -191,13 +203,15 @@ def where(trace: Trace, condition: Any, x: Any = _NO_VALUE, y: Any = _NO_VALUE) 
     dtype = np.result_type(*[value.dtype if isinstance(value, Node) else value for value in operands])
     test = trace.own(stand_in_of(trace, condition))
     nodes = [trace.cast(test, np.dtype("?"), "unsafe")]
-    for value in operands:
-        nodes.append(trace.cast(value, dtype, "safe") if isinstance(value, Node) else weak_constant(trace, value, dtype))
+    nodes += [
+        trace.cast(value, dtype, "safe") if isinstance(value, Node) else weak_constant(trace, value, dtype)
+        for value in operands
+    ]
     return new(trace, trace.add("where", "where", nodes, dtype))
 
 
-def astype(trace: Trace, x: StandIn, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
-           copy: bool = True) -> Any:
+def astype(trace: Trace, x: StandIn, dtype: Any, order: str = "K", casting: str = "unsafe",
+           subok: bool = True, copy: bool = True) -> Any:
     """x.astype(dtype)."""
     _refuse_keywords(trace, "astype", {"order": order})
     node, wanted = trace.own(x), np.dtype(dtype)
@@ -210,7 +224,8 @@ def astype(trace: Trace, x: StandIn, dtype: Any, order: str = "K", casting: str 
 
 def copy(trace: Trace, x: Any, order: str = "K", subok: bool = False) -> Any:
     """np.copy(x)."""
-    _refuse_keywords(trace, "copy", {"order": order})
+    if order not in ("C", "K"):
+        trace.refuse("copy is called with order=", "a plan copies to C's order, or keeps it")
     node = trace.own(stand_in_of(trace, x))
     return new(trace, trace.add("cast", "copy", [node], node.dtype, casting="no", order=order))
 
@@ -219,7 +234,8 @@ def reshape(trace: Trace, x: Any, shape: Any, order: str = "C", *, copy: Any = N
     """np.reshape(x, shape)."""
     if order != "C" or copy is not None:
         trace.refuse("reshape is called with order= or copy=", "a plan has no such operation")
-    wanted = tuple(map(operator.index, shape)) if isinstance(shape, (tuple, list)) else (operator.index(shape),)
+    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
+    wanted = tuple(map(operator.index, sizes))
     return view(stand_in_of(trace, x), "reshape", wanted)
 
 
@@ -252,27 +268,33 @@ def expand_dims(trace: Trace, x: Any, axis: Any) -> Any:
     """np.expand_dims."""
     found = stand_in_of(trace, x)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    new_axes = normalize_axis_tuple(axes, found.ndim + len(axes))
-    return view(found, "index", tuple([None if k in new_axes else slice(None) for k in range(found.ndim + len(axes))]))
+    ndim = found.ndim + len(axes)
+    added = normalize_axis_tuple(axes, ndim)
+    return view(found, "index", tuple([None if k in added else slice(None) for k in range(ndim)]))
 
 
 def squeeze(trace: Trace, x: Any, axis: Any = None) -> Any:
     """np.squeeze: without axis= the rank of the result depends on the shape."""
     found = stand_in_of(trace, x)
+    if found._node.is_scalar:
+        return found
     if axis is None:
         axis = tuple([k for k, n in enumerate(found.shape) if n == 1])
+    if axis == ():
+        return found
     axes = normalize_axis_tuple(axis, found.ndim)
     found._trace.specialised.add("shapes")
     if any(found.shape[k] != 1 for k in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
-    return view(found, "index", tuple([0 if k in axes else slice(None) for k in range(found.ndim)] + [Ellipsis]))
+    return view(found, "index", (*(0 if k in axes else slice(None) for k in range(found.ndim)), Ellipsis))
 
 
 def flip(trace: Trace, x: Any, axis: Any = None) -> Any:
     """np.flip."""
     found = stand_in_of(trace, x)
     axes = range(found.ndim) if axis is None else normalize_axis_tuple(axis, found.ndim)
-    return view(found, "index", tuple([slice(None, None, -1 if k in axes else None) for k in range(found.ndim)]))
+    steps = [-1 if k in axes else None for k in range(found.ndim)]
+    return _basic(found, tuple([slice(None, None, step) for step in steps]))
 
 
 def concatenate(trace: Trace, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None,
@@ -330,9 +352,10 @@ def split(trace: Trace, x: Any, sections: Any, axis: int = 0) -> list[Any]:
 def array_split(trace: Trace, x: Any, sections: Any, axis: int = 0) -> list[Any]:
     """np.array_split: where the parts begin is asked of NumPy."""
     found = stand_in_of(trace, x)
+    whole = found.shape[axis]
     axis = normalize_axis_index(axis, found.ndim)
     if isinstance(sections, (int, np.integer)):
-        sizes = [len(part) for part in np.array_split(np.empty(found.shape[axis], "?"), sections)]
+        sizes = [len(part) for part in np.array_split(np.empty(whole, "?"), sections)]
         starts = [sum(sizes[:k]) for k in range(len(sizes) + 1)]
     else:
         starts = [0, *map(operator.index, sections), None]
@@ -368,11 +391,14 @@ def round_(trace: Trace, x: Any, decimals: int = 0, out: Any = None) -> Any:
     return new(trace, apply(trace, np.rint, (found,)))
 
 
-def diff(trace: Trace, x: Any, n: int = 1, axis: int = -1, prepend: Any = _NO_VALUE, append: Any = _NO_VALUE) -> Any:
+def diff(trace: Trace, x: Any, n: int = 1, axis: int = -1, prepend: Any = _NO_VALUE,
+         append: Any = _NO_VALUE) -> Any:
     """np.diff."""
     found = stand_in_of(trace, x)
     if prepend is not _NO_VALUE or append is not _NO_VALUE:
         trace.refuse("np.diff is called with prepend= or append=", "concatenate them")
+    if not found.ndim:
+        raise ValueError("diff requires input that is at least one dimensional")
     axis = normalize_axis_index(axis, found.ndim)
     before = (slice(None),) * axis
     for _ in range(n):
@@ -425,26 +451,32 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     getattr(np, name): function
     for name, function in {
         "where": where, "astype": astype, "copy": copy, "reshape": reshape, "transpose": transpose,
-        "permute_dims": transpose, "swapaxes": swapped_axes, "moveaxis": moved_axes, "expand_dims": expand_dims,
-        "squeeze": squeeze, "flip": flip, "take": take, "concatenate": concatenate, "concat": concatenate,
+        "permute_dims": transpose, "swapaxes": swapped_axes, "moveaxis": moved_axes,
+        "expand_dims": expand_dims, "squeeze": squeeze, "flip": flip, "take": take,
+        "concatenate": concatenate, "concat": concatenate,
         "stack": stack, "hstack": _stacked(1, 1), "vstack": _stacked(0, 2), "split": split,
-        "array_split": array_split, "clip": clip, "round": round_, "around": round_, "diff": diff, "outer": outer,
+        "array_split": array_split, "clip": clip, "round": round_, "around": round_, "diff": diff,
+        "outer": outer,
         "ravel": lambda trace, a, order="C": reshape(trace, a, (-1,), order),
-        "sum": _reduction("sum"), "mean": _reduction("mean"), "max": _extremum("max"), "min": _extremum("min"),
+        "sum": _reduction("sum"), "mean": _reduction("mean"),
+        "max": _extremum("max"), "min": _extremum("min"),
         "amax": _extremum("max"), "amin": _extremum("min"),
         "ndim": lambda trace, a: a.ndim, "shape": lambda trace, a: a.shape,
         "size": lambda trace, a, axis=None: a.size if axis is None else a.shape[axis],
         "dot": _calling("dot", 2), "roll": _calling("roll", 1, "shift", "axis"),
-        "cumsum": _calling("cumsum", 1, "axis", "dtype"), "cumprod": _calling("cumprod", 1, "axis", "dtype"),
+        "cumsum": _calling("cumsum", 1, "axis", "dtype"),
+        "cumprod": _calling("cumprod", 1, "axis", "dtype"),
         "prod": _calling("prod", 1, "axis", "dtype", "out", "keepdims"),
-        "any": _calling("any", 1, "axis", "out", "keepdims"), "all": _calling("all", 1, "axis", "out", "keepdims"),
-        "var": _calling("var", 1, "axis", "dtype", "out", "ddof", "keepdims"),
-        "std": _calling("std", 1, "axis", "dtype", "out", "ddof", "keepdims"),
+        "any": _calling("any", 1, "axis", "out", "keepdims"),
+        "all": _calling("all", 1, "axis", "out", "keepdims"),
+        "var": _calling("var", 1, "axis", "out", "ddof", "keepdims"),
+        "std": _calling("std", 1, "axis", "out", "ddof", "keepdims"),
         "argmax": _calling("argmax", 1, "axis", "out", "keepdims"),
         "argmin": _calling("argmin", 1, "axis", "out", "keepdims"),
         "sort": _calling("sort", 1, "axis", "kind"), "argsort": _calling("argsort", 1, "axis", "kind"),
         "zeros_like": _calling("zeros_like", 1, "dtype"), "ones_like": _calling("ones_like", 1, "dtype"),
-        "empty_like": _calling("empty_like", 1, "dtype"), "full_like": _calling("full_like", 1, "fill_value", "dtype"),
+        "empty_like": _calling("empty_like", 1, "dtype"),
+        "full_like": _calling("full_like", 1, "fill_value", "dtype"),
     }.items()
     if hasattr(np, name)
 }  # fmt: skip
@@ -454,7 +486,8 @@ def call_function(trace: Trace, function: Any, args: Any, kwargs: Any) -> Any:
     """function(*args, **kwargs), of NumPy's."""
     found = FUNCTIONS.get(function)
     if found is None:
-        return trace.refuse(f"{function.__module__}.{function.__name__} is used", "a plan has no such operation")
+        name = f"{function.__module__}.{function.__name__}"
+        return trace.refuse(f"{name} is used", "a plan has no such operation")
     return found(trace, *args, **kwargs)
 
 
@@ -478,16 +511,18 @@ def _shaped(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _flatten(self: StandIn, order: str = "C") -> Any:
-    return copy(self._trace, view(self, "reshape", (-1,)), "C" if order == "C" else order)
+    return copy(self._trace, reshape(self._trace, self, (-1,), order))
 
 
 METHODS: dict[str, Any] = {
     **{name: _method(FUNCTIONS[getattr(np, name)]) for name in (
-        "sum", "max", "min", "mean", "take", "swapaxes", "squeeze", "ravel", "round", "dot", "cumsum", "cumprod",
+        "sum", "max", "min", "mean", "take", "swapaxes", "squeeze", "ravel", "round", "dot", "cumsum",
+        "cumprod",
         "prod", "any", "all", "var", "std", "argmax", "argmin", "argsort")},
     "clip": _method(lambda trace, x, min=None, max=None, out=None, **kw: clip(trace, x, min, max, out, **kw)),
     "astype": _method(astype), "reshape": _shaped(reshape), "transpose": _shaped(transpose),
-    "copy": _method(lambda trace, x, order="C": copy(trace, x, order)), "flatten": _flatten,
+    "copy": _method(lambda trace, x, order="C": x if x._node.is_scalar else copy(trace, x, order)),
+    "flatten": _flatten,
     "conj": _method(lambda trace, x: new(trace, apply(trace, np.conjugate, (x,)))),
     "conjugate": _method(lambda trace, x: new(trace, apply(trace, np.conjugate, (x,)))),
 }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,26 +15,34 @@ class Node:
 
     kind : what sort of operation, and so which attributes it has:
 
-        ========== ==================================================== =======================================
-        kind       result                                               attributes
-        ========== ==================================================== =======================================
-        input      an array argument                                    position (among the array arguments)
-        constant   an array or number met while tracing                 value; weak (a Python scalar)
-        ufunc      an element-wise op of the inputs                     function (an Op); types (of its loop,
-                                                                        inputs first, as dtypes)
-        item       one output of an op that has several                 index
-        where      np.where(condition, x, y)
-        cast       the input in another dtype                           casting
-        view       the input's memory looked at otherwise               method ('reshape', 'index', 'transpose'),
-                                                                        argument
-        take       rows of the first input by an index array            axis, mode
-        concatenate the inputs one after the other                      axis
-        reduce     a reduction over axes                                function ('sum', 'max', 'min', 'mean'),
-                                                                        axis, keepdims, and dtype where given
-        call       a function of NumPy on whole arrays (matmul)         function (its public name), keywords
-        fused      a run of element-wise nodes, block by block          body (a Graph)
-        group      independent nodes side by side                       body (a Graph)
-        ========== ==================================================== =======================================
+        =========== ============================================= =========================================
+        kind        result                                        attributes
+        =========== ============================================= =========================================
+        input       an array argument                             position (among the array arguments)
+        constant    an array or number met while tracing          value; weak (a Python scalar, to be taken
+                                                                  in the node's dtype)
+        ufunc       an element-wise op of the inputs              function (an Op); types (of its loop, inputs
+                                                                  first, as dtypes); in_place (the input that
+                                                                  it was written over: the result has to be
+                                                                  of its shape); operator (it is Python's, on
+                                                                  NumPy scalars: warnings name it so)
+        item        one output of an op that has several          index
+        where       np.where(condition, x, y)
+        cast        the input in another dtype, or a copy         casting; order of a copy
+        view        the input's memory looked at otherwise        method ('reshape', 'index', 'transpose'),
+                                                                  argument
+        take        rows of the first input by an index array     axis, mode; indexed (written x[i])
+        concatenate the inputs one after the other                axis
+        reduce      a reduction over axes                         function ('sum', 'max', 'min', 'mean'),
+                                                                  axis, keepdims, and dtype where given
+        call        a function of NumPy on whole arrays, or       function ('matmul', 'operator.pow'),
+                    Python's operator on NumPy scalars            keywords
+        fused       a run of element-wise nodes, block by block   body (a Graph)
+        group       independent nodes side by side                body (a Graph)
+        =========== ============================================= =========================================
+
+        Nodes that can warn have errstate (np.errstate's arguments) and checked (True) as well where the
+        function had set these around them.
 
     op : the name for people: 'add', 'reshape', 'sum', 'input'
     dtype, shape : of the result, for the shapes of the arguments that were traced or planned last
@@ -51,6 +59,10 @@ class Node:
     attributes: dict[str, Any] = field(default_factory=dict)
     handles: tuple[int, ...] = ()
 
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        """The same operation on other nodes: itself if they are its own."""
+        return self if inputs == self.inputs else replace(self, inputs=inputs)
+
     def __repr__(self) -> str:
         return f"<Node {self.op} {self.dtype}{list(self.shape)}>"
 
@@ -61,6 +73,7 @@ class Graph:
 
     debug : what the nodes' handles stand for (a `tensoriter.graph.debug.DebugMap`), None where it was left
         out
+    traced : the graph as the function was written, of which passes have made this one; None if none has
 
     `print(graph)` shows a line for each node, `to_dot()` is for Graphviz, and `tensoriter graph --plot`
     draws it.
@@ -71,6 +84,7 @@ class Graph:
     outputs: list[Node]
     name: str = ""
     debug: Any = None
+    traced: Graph | None = None
 
     def __iter__(self) -> Iterator[Node]:
         return iter(self.nodes)
@@ -89,12 +103,15 @@ class Graph:
 
         return as_dot(self)
 
-    def with_nodes(self, nodes: list[Node], replaced: dict[Node, Node] | None = None) -> Graph:
-        """The same graph of other nodes; `replaced` says what stands for an input or output now."""
-        new = replaced or {}
-        inputs = [new.get(node, node) for node in self.inputs]
-        outputs = [new.get(node, node) for node in self.outputs]
-        return Graph(nodes, inputs, outputs, self.name, self.debug)
+    def rebuilt(self, choose: Callable[[Node, tuple[Node, ...]], Node]) -> Graph:
+        """The graph of the nodes that `choose(node, inputs)` gives for each, in turn: `inputs` are those that
+        were chosen for the node's own. A node that is chosen more than once stands in the graph once."""
+        new: dict[Node, Node] = {}
+        for node in self.nodes:
+            new[node] = choose(node, tuple([new[x] for x in node.inputs]))
+        inputs, outputs = ([new[node] for node in part] for part in (self.inputs, self.outputs))
+        nodes = list(dict.fromkeys(new.values()))
+        return replace(self, nodes=nodes, inputs=inputs, outputs=outputs)
 
     def with_shapes(self, shapes: list[tuple[int, ...]]) -> Graph:
         """The graph for inputs of these shapes, in the order of `inputs`; the ranks are as they were.
@@ -108,10 +125,10 @@ class Graph:
         """
         from tensoriter.graph.shapes import shape_of
 
-        new: dict[Node, Node] = {}
         given = dict(zip(self.inputs, shapes, strict=True))
-        for node in self.nodes:
-            inputs = tuple([new[x] for x in node.inputs])
+
+        def choose(node: Node, inputs: tuple[Node, ...]) -> Node:
             shape = given[node] if node in given else shape_of(node, inputs)
-            new[node] = replace(node, inputs=inputs, shape=shape)
-        return self.with_nodes(list(new.values()), new)
+            return replace(node, inputs=inputs, shape=shape)
+
+        return self.rebuilt(choose)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from tensoriter.graph.containers import items_of
 from tensoriter.graph.stand_in import StandIn
-from tensoriter.graph.trace import NUMERIC, CaptureError
+from tensoriter.graph.trace import NUMERIC, CaptureError, code_of
 
 _BY_VALUE = frozenset((bool, int, str, bytes, type(None), type(Ellipsis)))
 _WITHOUT_STATE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, np.ufunc)
@@ -37,7 +37,7 @@ def key_of(value: Any, arrays: list[Any]) -> Hashable:
         if value.dtype.char not in NUMERIC:
             raise CaptureError(f"an argument is an array of dtype {value.dtype}")
         arrays.append(value)
-        return value.dtype, value.ndim
+        return code_of(value.dtype), value.ndim
     if kind is StandIn:
         raise StandInMet
     key = key_of_number(value)
@@ -48,7 +48,7 @@ def key_of(value: Any, arrays: list[Any]) -> Hashable:
         return kind, tuple([(type(name), name, key_of(item, arrays)) for name, item in items])
     if isinstance(value, np.generic) and value.dtype.char in NUMERIC:
         arrays.append(value)
-        return "scalar", value.dtype
+        return "scalar", code_of(value.dtype)
     if isinstance(value, np.ndarray):
         raise CaptureError(f"an argument is of {kind.__name__}, a subclass of ndarray")
     return Identity(value)
@@ -125,21 +125,28 @@ class Identity:
         return found is not None and found is other.object and self._seen == other._seen
 
 
-    def restorer(self) -> Callable[[], None]:
-        """A function that puts the attributes back as they are now, those of the objects in them included."""
-        saved: list[tuple[Any, Any]] = []
+    def contents(self) -> list[tuple[Any, tuple[Any, ...]]]:
+        """The dicts and lists that the attributes lie in, each with what it holds: of a dict the first key,
+        its value, the next key and so on."""
+        found: list[tuple[Any, tuple[Any, ...]]] = []
         for item in (self.object, *self._held):
-            if type(item) in (list, dict):
-                saved.append((item, item.copy()))
+            if type(item) is list:
+                found.append((item, tuple(item)))
+            elif type(item) is dict:
+                found.append((item, tuple([part for pair in item.items() for part in pair])))
             elif not isinstance(item, (*_WITHOUT_STATE, tuple, np.ndarray)) and hasattr(item, "__dict__"):
-                saved.append((item.__dict__, dict(item.__dict__)))
+                found.append((item.__dict__, tuple([part for pair in vars(item).items() for part in pair])))
+        return found
 
-        def restore() -> None:
-            for container, contents in saved:
-                container.clear()
-                container.extend(contents) if type(container) is list else container.update(contents)
 
-        return restore
+def put_back(contents: list[tuple[Any, tuple[Any, ...]]]) -> None:
+    """Gives dicts and lists what `Identity.contents` has found in them."""
+    for container, held in contents:
+        container.clear()
+        if type(container) is list:
+            container.extend(held)
+        else:
+            container.update(zip(held[::2], held[1::2], strict=True))
 
 
 def identities(key: Any) -> list[Identity]:

@@ -85,9 +85,9 @@ def _concatenate(node: Node, shapes: list[Shape]) -> Shape:
         for d, (n, m) in enumerate(zip(first, shape, strict=True)):
             if d != axis and n != m:
                 raise ValueError(
-                    "all the input array dimensions except for the concatenation axis must match exactly, but "
-                    f"along dimension {d}, the array at index 0 has size {n} and the array at index {k} has "
-                    f"size {m}"
+                    "all the input array dimensions except for the concatenation axis must match exactly, "
+                    f"but along dimension {d}, the array at index 0 has size {n} and the array at index {k} "
+                    f"has size {m}"
                 )
     return (*first[:axis], sum(shape[axis] for shape in shapes), *first[axis + 1 :])
 

@@ -179,6 +179,18 @@ class StandIn:
 
         return get_item(self, index)
 
+    def __matmul__(self, other: Any) -> Any:
+        return np.matmul(self, other) if _takes_part(other) else NotImplemented
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return np.matmul(other, self) if _takes_part(other) else NotImplemented
+
+    def __divmod__(self, other: Any) -> Any:
+        return np.divmod(self, other) if _takes_part(other) else NotImplemented
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return np.divmod(other, self) if _takes_part(other) else NotImplemented
+
     # ------------------------------------------------------------ writing
 
     def _write(self, node: Node) -> None:

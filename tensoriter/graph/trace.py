@@ -20,7 +20,20 @@ from tensoriter.graph.shapes import shape_of
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 NUMERIC = frozenset("?bBhHiIlLqQefdgFDG")
-_FIXED = (type(None), bool, int, float, complex, str, bytes, np.generic, np.ndarray, np.dtype, type, enum.Enum)
+_FIXED = (
+    type(None), bool, int, float, complex, str, bytes, np.generic, np.ndarray, np.dtype, type, enum.Enum,
+)  # fmt: skip
+
+
+def code_of(dtype: np.dtype[Any]) -> str:
+    """A name for the dtype. Unlike dtypes themselves, those of two C types of one size are not equal: what
+    is remembered under one shall not answer for the other."""
+    return dtype.char if dtype.isnative else f"{dtype.byteorder}{dtype.char}"
+
+
+def dtype_of(code: str) -> np.dtype[Any]:
+    """The dtype of that name."""
+    return np.dtype(code[-1]).newbyteorder(code[0]) if len(code) > 1 else np.dtype(code)
 
 
 class CaptureError(TypeError):
@@ -47,7 +60,7 @@ class Trace:
     # ------------------------------------------------------------ nodes
 
     def add(self, kind: str, op: str, inputs: Sequence[Node], dtype: np.dtype[Any], is_scalar: bool = False,
-            **attributes: Any) -> Node:
+            /, **attributes: Any) -> Node:
         """A new node, of the shape that follows from its inputs."""
         node = Node(kind, op, tuple(inputs), dtype, (), is_scalar, attributes)
         try:
@@ -96,7 +109,7 @@ class Trace:
 
     def cast(self, node: Node, dtype: np.dtype[Any], casting: str = "same_kind") -> Node:
         """The node in that dtype: itself where it is of it."""
-        if node.dtype == dtype:
+        if code_of(node.dtype) == code_of(dtype):
             return node
         return self.add("cast", "cast", [node], dtype, node.is_scalar, casting=casting)
 
@@ -136,11 +149,16 @@ class Trace:
 
 @dataclass(slots=True)
 class Traced:
-    """What a trace gives: the graph, the form of the result, and what it depends on beside dtypes and ranks."""
+    """What a trace gives: the graph, the form of the result, and what beside dtypes and ranks it is for."""
 
     graph: Graph
     template: Template
     specialised: frozenset[str]
+
+
+def name_of(function: Any) -> str:
+    """The function's name, or that of its class."""
+    return getattr(function, "__qualname__", type(function).__qualname__)
 
 
 def trace(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Traced:
@@ -150,7 +168,7 @@ def trace(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
     >>> [node.op for node in found.graph], found.specialised
     (['input', 'constant', 'multiply'], frozenset())
     """
-    new = Trace(getattr(function, "__qualname__", type(function).__qualname__))
+    new = Trace(name_of(function))
     given = map_leaves((tuple(args), kwargs or {}), lambda leaf: _stand_in_for(new, leaf))
     before = _items_within(given)
     new.root = sys._getframe()
@@ -174,7 +192,8 @@ def _stand_in_for(new: Trace, leaf: Any) -> Any:
     if type(leaf) is not np.ndarray and not (isinstance(leaf, np.generic) and leaf.dtype.char in NUMERIC):
         return leaf
     is_scalar = not isinstance(leaf, np.ndarray)
-    node = Node("input", "input", (), leaf.dtype, leaf.shape, is_scalar, {"position": len(new.graph.inputs)})
+    attributes = {"position": len(new.graph.inputs)}
+    node = Node("input", "input", (), leaf.dtype, leaf.shape, is_scalar, attributes)
     new.graph.nodes.append(node)
     new.graph.inputs.append(node)
     return StandIn(new, node, Memory("an argument"))
@@ -196,6 +215,6 @@ def _position(new: Trace, leaf: Any) -> int | None:
         new.graph.outputs.append(new.own(leaf))
         return len(new.graph.outputs) - 1
     if not isinstance(leaf, _FIXED):
-        raise CaptureError(f"{new.graph.name} returns a {type(leaf).__name__}, in which its arrays are not seen: "
+        raise CaptureError(f"{new.graph.name} returns a {type(leaf).__name__}, in which arrays are not seen: "
                            "return arrays, numbers or containers of them")
     return None
