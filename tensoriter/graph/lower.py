@@ -201,7 +201,7 @@ def lower_elementwise(lowering: Lowering, node: Node) -> Any:
     inputs = [lowering.operand(x, dtype) for x, dtype in zip(node.inputs, types, strict=False)]
     strides = result_strides(function, types, len(inputs), [place.array for place in inputs])
     if strides is None:
-        return lower_call(lowering, node)
+        return lower_call(lowering, node) if len(types) - len(inputs) == 1 else None
     shape = np.broadcast_shapes(*(place.array.shape for place in inputs))
     outputs = [lowering.new_place(TEMPORARY, dtype, shape, own)
                for dtype, own in zip(types[len(inputs) :], strides, strict=True)]
@@ -214,7 +214,11 @@ def lower_elementwise(lowering: Lowering, node: Node) -> Any:
 
 
 def lower_item(lowering: Lowering, node: Node) -> Place:
-    place: Place = lowering.value(node.inputs[0])[node.attributes["index"]]
+    places, index = lowering.value(node.inputs[0]), node.attributes["index"]
+    if places is None:
+        function = callable_of(node.inputs[0])
+        return emit_call(lowering, node, node.inputs[0].inputs, lambda *arrays: function(*arrays)[index])
+    place: Place = places[index]
     return place
 
 
@@ -339,11 +343,14 @@ def lower_fused(lowering: Lowering, node: Node) -> Any:
     return places[0] if len(places) == 1 else places
 
 
-def lower_call(lowering: Lowering, node: Node) -> Any:
+def lower_call(lowering: Lowering, node: Node) -> Place:
     """What has no instruction of its own: NumPy does it."""
-    function = callable_of(node)
-    inputs = [lowering.value(x) for x in node.inputs if x.kind != "constant"]
-    if node.is_scalar or not node.shape:
+    return emit_call(lowering, node, node.inputs, callable_of(node))
+
+
+def emit_call(lowering: Lowering, node: Node, nodes: Sequence[Node], function: Callable[..., Any]) -> Place:
+    inputs = [lowering.value(x) for x in nodes if x.kind != "constant"]
+    if node.shape == ():
         target = lowering.new_place(TEMPORARY, node.dtype, ())
         target.scalar = node.is_scalar
     else:

@@ -27,20 +27,19 @@ def reuse_buffers(graph: Graph) -> Graph:
         for x in node.inputs:
             last[x] = node
     kept = set(graph.outputs) | {x for node in graph if node.kind in ("view", "item") for x in node.inputs}
-    new: dict[Node, Node] = {}
-    for node in graph:
-        attributes = dict(node.attributes)
-        if node.kind in ("ufunc", "where"):
+
+    def choose(node: Node, inputs: tuple[Node, ...]) -> Node:
+        attributes = node.attributes
+        if node.kind == "where" or (node.kind == "ufunc" and node.attributes["function"].nout == 1):
             over = [k for k, x in enumerate(node.inputs) if last[x] is node and x not in kept and fits(x, node)]
             if over:
-                attributes["over"] = over[0]
+                attributes = {**attributes, "over": over[0]}
         elif node.kind == "fused":
-            attributes["body"] = reuse_buffers(attributes["body"])
-        changed = attributes != node.attributes or any(new[x] is not x for x in node.inputs)
-        new[node] = node
-        if changed:
-            new[node] = replace(node, inputs=tuple([new[x] for x in node.inputs]), attributes=attributes)
-    return graph.with_nodes(list(new.values()), new)
+            attributes = {**attributes, "body": reuse_buffers(attributes["body"])}
+        return replace(node, inputs=inputs, attributes=attributes) if attributes is not node.attributes else (
+            node.with_inputs(inputs))
+
+    return graph.rebuilt(choose)
 
 
 def fits(x: Node, node: Node) -> bool:

@@ -35,10 +35,10 @@ def fuse(graph: Graph) -> Graph:
         if isinstance(node, FusedRun):
             node.write(new, nodes)
         else:
-            changed = any(new[x] is not x for x in node.inputs)
-            new[node] = replace(node, inputs=tuple([new[x] for x in node.inputs])) if changed else node
+            new[node] = node.with_inputs(tuple([new[x] for x in node.inputs]))
             nodes.append(new[node])
-    return graph.with_nodes(nodes, new)
+    inputs, outputs = ([new[node] for node in part] for part in (graph.inputs, graph.outputs))
+    return replace(graph, nodes=nodes, inputs=inputs, outputs=outputs)
 
 
 def is_elementwise(node: Node) -> bool:
@@ -181,7 +181,7 @@ class FusedRun:
             position = {"position": len([y for y in inner.values() if y.kind == "input"])}
             inner[x] = x if x.kind == "constant" else Node("input", "input", (), x.dtype, x.shape, x.is_scalar, position)
         for node in self.members:
-            inner[node] = replace(node, inputs=tuple([inner[x] for x in node.inputs]))
+            inner[node] = node.with_inputs(tuple([inner[x] for x in node.inputs]))
         body = Graph(list(inner.values()), [inner[x] for x in self.inputs if x.kind != "constant"],
                      [inner[x] for x in self.outputs])
         first = self.outputs[0]
