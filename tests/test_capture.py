@@ -23,6 +23,7 @@ from tensoriter.graph.capture import MOST_TRACES
 
 X = np.array([1.0, -2.0, 3.0])
 Y = np.array([0.5, 4.0, -1.0])
+OWNS_DATA = 4  # the bit in flags.num
 
 
 def same(actual, expected, operands=()):
@@ -40,8 +41,11 @@ def same(actual, expected, operands=()):
 
 
 def known(value, operands):
-    """`facts` without strides that lead nowhere."""
+    """`facts` without strides that lead nowhere, and without whose the memory is."""
     found = facts(value, operands)
+    if isinstance(value, np.ndarray):
+        found.pop("base")
+        found["flags"] &= ~OWNS_DATA
     if isinstance(value, np.generic):
         found.pop("operand")
     if "strides" in found:
@@ -106,7 +110,7 @@ def test_other_arrays_of_the_same_kind_and_other_shapes(data):
 
 # ---------------------------------------------------------------- what is captured
 
-@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "hypot", "maximum", "less", "divmod", "ldexp"])
+@pytest.mark.parametrize("name", ["add", "multiply", "hypot", "maximum", "less", "divmod", "ldexp"])
 def test_numpys_ufuncs_and_ops_are_the_same_node(name):
     y = np.array([1, 2, 3]) if name == "ldexp" else Y
     ufunc, op = getattr(np, name), getattr(tensoriter, name)
@@ -143,7 +147,9 @@ def test_containers():
     state = State(X, "name")
     result, point, rest = capture(step)(state, points, {"dt": 0.5})
     assert type(result) is State and result.name == "name" and type(point) is Point
-    same([result.position, *result.more, *point, rest], [X + X * 0.5, X, Y, Y * 2, {"all": [X, None, "text", 3]}])
+    found, expected = {"all": [X, None, "text", 3]}, [X + X * 0.5, X, Y, Y * 2]
+    same([result.position, *result.more, *point], expected)
+    same(rest, found)
     assert rest["all"][0] is X
     assert state.more == [] and points[0].x is X
 
@@ -244,7 +250,8 @@ def test_a_captured_function_within_another_is_a_part_of_it():
 
     outer = capture(lambda x: inner(x * x) * 2)
     same(outer(X), (np.sqrt(X * X) + 1) * 2)
-    assert [node.op for node in outer.graph if node.kind == "ufunc"] == ["multiply", "sqrt", "add", "multiply"]
+    found = [node.op for node in outer.graph if node.kind == "ufunc"]
+    assert found == ["multiply", "sqrt", "add", "multiply"]
     assert inner.graph is None
 
 
@@ -494,7 +501,7 @@ def test_with_fallback_it_is_the_plain_function(function):
 
 @pytest.mark.parametrize(
     "argument",
-    [np.ma.array([1.0]), np.matrix([[1.0]]), np.array([None]), np.array(["a"]), np.array(["2020"], "M8[D]"),
+    [np.ma.array([1.0]), np.zeros(2).view(np.recarray), np.array([None]), np.array(["a"]), np.array(["2020"], "M8[D]"),
      np.zeros(2, [("a", "f4")])],
     ids=lambda argument: type(argument).__name__ + str(argument.dtype),
 )  # fmt: skip
@@ -551,8 +558,7 @@ def test_a_result_in_which_arrays_hide_is_refused():
 
 def test_an_error_of_the_function_is_its_own():
     def step(x):
-        y = x + 1
-        raise KeyError("mine")
+        raise KeyError("mine", x + 1)
 
     with pytest.raises(KeyError, match="mine"):
         capture(step)(X)
@@ -575,7 +581,8 @@ def test_out_takes_the_results():
 
 @pytest.mark.parametrize(
     ("out", "error"),
-    [(np.empty(2), ValueError), (np.empty(3, "f4"), ValueError), ([np.empty(3)], TypeError), ("text", TypeError)],
+    [(np.empty(2), ValueError), (np.empty(3, "f4"), ValueError), ([np.empty(3)], TypeError),
+     ("text", TypeError)],
 )
 def test_an_out_that_does_not_fit_is_refused(out, error):
     with pytest.raises(error):

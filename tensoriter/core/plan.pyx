@@ -223,6 +223,13 @@ cdef Loop* loop_of(function, types, list kept) except? NULL:
     return NULL if loop.function is NULL else loop
 
 
+def is_own(function, types):
+    """Whether the loop of result_strides' arguments is one of ours, which may write over an input."""
+    cdef list kept = []
+    cdef Loop* loop = loop_of(function, types, kept)
+    return function != "cast" and loop is not NULL and not loop.borrowed
+
+
 cdef bint fill(Iterator* it, Loop* loop, int nin, int nout, list arrays) except -1:
     """An iterator over inputs that are described; False where the loop cannot take them."""
     cdef int k

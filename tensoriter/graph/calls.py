@@ -21,7 +21,8 @@ def function_of(name: str) -> Callable[..., Any]:
     True
     """
     module, dot, attribute = name.rpartition(".")
-    return getattr(operator, attribute) if dot else getattr(np, name)
+    found: Callable[..., Any] = getattr(operator, attribute) if dot else getattr(np, name)
+    return found
 
 
 def shape_of_call(node: Node, shapes: Sequence[Shape]) -> Shape:
@@ -45,7 +46,9 @@ def _reduced(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
 
 
 def _accumulated(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
-    return shapes[0] if keywords.get("axis") is not None else (int(np.prod(shapes[0], dtype=np.intp)),)
+    if keywords.get("axis") is None or not shapes[0]:
+        return (int(np.prod(shapes[0], dtype=np.intp)),)
+    return shapes[0]
 
 
 def _along_last(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
@@ -53,10 +56,8 @@ def _along_last(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
 
 
 def _generalized(name: str) -> Callable[[dict[str, Any], Sequence[Shape]], Shape]:
-    ufunc = getattr(np, name, None)
-
     def rule(keywords: dict[str, Any], shapes: Sequence[Shape]) -> Shape:
-        return generalized_shape(ufunc, shapes)
+        return generalized_shape(getattr(np, name), shapes)
 
     return rule
 

@@ -7,12 +7,13 @@ import inspect
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tensoriter.core.checked import is_on as is_checked
-from tensoriter.graph import reference
+from tensoriter.graph import passes, reference
 from tensoriter.graph.containers import Template
 from tensoriter.graph.graph import Graph
 from tensoriter.graph.keys import StandInMet, identities, key_of, put_back, state_key
@@ -42,12 +43,14 @@ class Entry:
 class Captured:
     """A function that runs as a plan: what `tensoriter.capture` makes."""
 
-    def __init__(self, function: Callable[..., Any], fallback: bool, passes: Sequence[Pass] | None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], fallback: bool, own_passes: Sequence[Pass] | None
+    ) -> None:
         functools.update_wrapper(self, function)
         self._own_out = "out" in _parameters(function)
         self.function = function
         self.fallback = fallback
-        self.passes = passes
+        self.passes = own_passes
         self._entries: OrderedDict[Hashable, Entry] = OrderedDict()
         self._kinds: dict[Hashable, frozenset[str]] = {}
         self._last: Entry | None = None
@@ -172,7 +175,10 @@ class Captured:
         return self._lowered(graph)
 
     def _lowered(self, graph: Graph) -> Any:
-        return functools.partial(reference.evaluate, graph)
+        changed = replace(graph, traced=graph)
+        for change in passes.default if self.passes is None else self.passes:
+            changed = change(changed)
+        return functools.partial(reference.rerun, changed)
 
     def _uncaptured(self, args: Any, kwargs: Any, out: Any) -> Any:
         result = self.function(*args, **kwargs)

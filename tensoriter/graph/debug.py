@@ -7,15 +7,20 @@ calls that led to it.
 
 from __future__ import annotations
 
+import json
 import linecache
+import os
 import sys
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 LARGEST = 2**63 - 1
+MEMBER = "debug.json"  # the map in a plan's archive
 _numbers = count(1)  # the next one is taken in one step of the interpreter, so that no two threads share it
 
 
@@ -162,7 +167,7 @@ class DebugInfoRecorder:
             attribute = _attribute_of(caller, found)
             if attribute:
                 return self._instances[id(caller)][1] + attribute
-        if not callers and not self._instances:
+        if len(objects) == 1:
             return "self"
         alike = sum(type(x) is type(found) for x, _ in self._instances.values())
         return f"{type(found).__name__}#{alike + 1}"
@@ -292,6 +297,24 @@ class DebugMap(Mapping[int, DebugInfo]):
         return {"strings": list(strings), "ranges": list(ranges), "calls": list(calls),
                 "chains": list(chains), "handles": handles}
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the map to a file, as JSON."""
+        Path(path).write_text(json.dumps(self.to_data()), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> DebugMap:
+        """The map in a file: one that `save` wrote, or that of a plan (the file 'debug.json' in its archive).
+        ValueError if there is none."""
+        try:
+            if zipfile.is_zipfile(path):
+                with zipfile.ZipFile(path) as archive:
+                    text = archive.read(MEMBER).decode()
+            else:
+                text = Path(path).read_text(encoding="utf-8")
+            return cls.from_data(json.loads(text))
+        except (KeyError, UnicodeDecodeError, json.JSONDecodeError):
+            raise ValueError(f"{os.fspath(path)} holds no debug information") from None
+
     @classmethod
     def from_data(cls, data: Mapping[str, Sequence[Any]]) -> DebugMap:
         """The map that `to_data` has stored. ValueError if it is none."""
@@ -301,7 +324,7 @@ class DebugMap(Mapping[int, DebugInfo]):
             calls = [Call(*[strings[n] for n in names], ranges[r]) for *names, r in data["calls"]]
             chains = [tuple([calls[k] for k in chain]) for chain in data["chains"]]
             return cls({handle: DebugInfo(strings[op], chains[k]) for handle, op, k in data["handles"]})
-        except (KeyError, IndexError, TypeError) as error:
+        except (KeyError, IndexError, TypeError, ValueError) as error:
             raise ValueError(f"this is no debug information: {error!r}") from None
 
 

@@ -197,7 +197,8 @@ def _is_scalar(value: Any) -> bool:
 
 def _of_scalars(trace: Trace, name: str, ufunc: np.ufunc, values: Sequence[Any]) -> Any:
     operands = [operand(trace, value) for value in values]
-    if name in _LIKE_UFUNC and all(type(x) in (int, float) or x.dtype.char in "fd" for x in operands):
+    plain = [x.dtype.char in "fd" if isinstance(x, Node) else type(x) is not complex for x in operands]
+    if name in _LIKE_UFUNC and all(plain):
         return apply(trace, ufunc, values, of_scalars=True)
     inputs = [
         x if isinstance(x, Node) else trace.constant(x, np.asarray(x).dtype, weak=True) for x in operands

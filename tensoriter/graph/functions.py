@@ -294,7 +294,7 @@ def flip(trace: Trace, x: Any, axis: Any = None) -> Any:
     found = stand_in_of(trace, x)
     axes = range(found.ndim) if axis is None else normalize_axis_tuple(axis, found.ndim)
     steps = [-1 if k in axes else None for k in range(found.ndim)]
-    return view(found, "index", tuple([slice(None, None, step) for step in steps]))
+    return _basic(found, tuple([slice(None, None, step) for step in steps]))
 
 
 def concatenate(trace: Trace, arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None,

@@ -73,6 +73,7 @@ class Graph:
 
     debug : what the nodes' handles stand for (a `tensoriter.graph.debug.DebugMap`), None where it was left
         out
+    traced : the graph as the function was written, of which passes have made this one; None if none has
 
     `print(graph)` shows a line for each node, `to_dot()` is for Graphviz, and `tensoriter graph --plot`
     draws it.
@@ -83,6 +84,7 @@ class Graph:
     outputs: list[Node]
     name: str = ""
     debug: Any = None
+    traced: Graph | None = None
 
     def __iter__(self) -> Iterator[Node]:
         return iter(self.nodes)
@@ -108,7 +110,8 @@ class Graph:
         for node in self.nodes:
             new[node] = choose(node, tuple([new[x] for x in node.inputs]))
         inputs, outputs = ([new[node] for node in part] for part in (self.inputs, self.outputs))
-        return Graph(list(dict.fromkeys(new.values())), inputs, outputs, self.name, self.debug)
+        nodes = list(dict.fromkeys(new.values()))
+        return replace(self, nodes=nodes, inputs=inputs, outputs=outputs)
 
     def with_shapes(self, shapes: list[tuple[int, ...]]) -> Graph:
         """The graph for inputs of these shapes, in the order of `inputs`; the ranks are as they were.

@@ -143,7 +143,10 @@ def put_back(contents: list[tuple[Any, tuple[Any, ...]]]) -> None:
     """Gives dicts and lists what `Identity.contents` has found in them."""
     for container, held in contents:
         container.clear()
-        container.extend(held) if type(container) is list else container.update(zip(held[::2], held[1::2], strict=True))
+        if type(container) is list:
+            container.extend(held)
+        else:
+            container.update(zip(held[::2], held[1::2], strict=True))
 
 
 def identities(key: Any) -> list[Identity]:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from tensoriter.core.op import Op
-from tensoriter.core.plan import Program, result_strides, stand_in
+from tensoriter.core.plan import Program, is_own, result_strides, stand_in
+from tensoriter.graph import reference
 from tensoriter.graph.graph import Graph, Node
 from tensoriter.graph.layouts import callable_of, layout_by_example
 from tensoriter.graph.memory import place_temporaries
@@ -39,9 +40,7 @@ FLAGS = ("divide", "over", "under", "invalid")
 def lower(graph: Graph, arrays: Sequence[np.ndarray]) -> Plan:
     """A plan of the graph for array arguments laid out as these, whose values do not matter."""
     lowering = Lowering([np.asarray(array) for array in arrays])
-    for node in graph:
-        lowering.begin(node)
-        lowering.values[node] = LOWER[node.kind](lowering, node)
+    lowering.lower_nodes(graph)
     results = [lowering.result(node) for node in graph.outputs]
     arena_bytes = place_temporaries(lowering.buffers, lowering.instructions, [entry[1] for entry in results])
     program = None
@@ -92,6 +91,19 @@ class Lowering:
         instruction.silent = self.silent
         self.instructions.append(instruction)
 
+    def lower_nodes(self, graph: Graph) -> None:
+        """Writes what computes the nodes of a graph, or of the body of a node."""
+        for node in graph:
+            if node.kind != "constant" and node not in self.values:
+                self.begin(node)
+                self.values[node] = LOWER[node.kind](self, node)
+
+    def value(self, node: Node) -> Any:
+        """The place of a node's result; a constant gets one when it is first wanted."""
+        if node.kind == "constant" and node not in self.values:
+            self.values[node] = self.constant(reference.apply(node, []))
+        return self.values[node]
+
     # ------------------------------------------------------------ element-wise
 
     def loop(self, op: str, function: Op | str, types: tuple[np.dtype, ...], inputs: list[Place],
@@ -117,8 +129,8 @@ class Lowering:
 
     def operand(self, node: Node, dtype: np.dtype | None) -> Place:
         """An input of a node; a constant of one value in that dtype, which is what the loop reads."""
-        place: Place = self.values[node]
-        if node.kind != "constant" or place.array.ndim > 0 or dtype is None or place.array.dtype == dtype:
+        if node.kind != "constant" or node.shape or dtype is None:
+            place: Place = self.value(node)
             return place
         value = converted(node, dtype)
         if value is None:       # the cast has something to say, each time
@@ -126,11 +138,23 @@ class Lowering:
             value = np.zeros((), dtype)
         return self.constant(value)
 
+    def written_over(self, source: Place, target: Place, function: Op | str, types: tuple[np.dtype, ...]) -> Place:
+        """`target`, in the memory of `source` where that is a temporary laid out alike and the loop is ours.
+
+        What others do where operands share memory is not known: NumPy's fmax gives another zero.
+        """
+        buffer = self.buffers[source.buffer]
+        if (buffer.kind != TEMPORARY or source.array is not buffer.array or target.array.ndim == 0
+                or layout_of(source.array) != layout_of(target.array) or not is_own(function, types)):
+            return target
+        self.buffers.pop()
+        return Place(source.buffer, source.array)
+
     # ------------------------------------------------------------ results
 
     def result(self, node: Node) -> tuple[int, int, np.ndarray]:
         """How a result is handed out: (kind, buffer, stand-in)."""
-        place: Place = self.values[node]
+        place: Place = self.value(node)
         buffer = self.buffers[place.buffer]
         if node.is_scalar:
             if place.array.ndim > 0 or buffer.kind == OBJECT:
@@ -139,6 +163,11 @@ class Lowering:
         if buffer.kind == TEMPORARY:
             buffer.kind = RESULT
         return WHOLE if place.array is buffer.array else VIEW, place.buffer, place.array
+
+
+def layout_of(array: np.ndarray) -> tuple[np.dtype, tuple[int, ...], tuple[int, ...]]:
+    """What two arrays must share for one to take the other's place."""
+    return array.dtype, array.shape, array.strides
 
 
 def converted(node: Node, dtype: np.dtype) -> np.ndarray | None:
@@ -158,53 +187,55 @@ def lower_input(lowering: Lowering, node: Node) -> Place:
     return Place(number, lowering.buffers[number].array, node.is_scalar)
 
 
-def lower_constant(lowering: Lowering, node: Node) -> Place:
-    return lowering.constant(node.attributes["value"])
+def loop_of(node: Node) -> tuple[Op | str, tuple[np.dtype, ...]]:
+    """What an element-wise node runs: an op, 'where' or 'cast', and for which types."""
+    if node.kind == "ufunc":
+        return node.attributes["function"], tuple(node.attributes["types"])
+    if node.kind == "where":
+        return "where", (BOOL, node.dtype, node.dtype, node.dtype)
+    return "cast", (node.inputs[0].dtype.newbyteorder("="), node.dtype)
 
 
-def lower_elementwise(lowering: Lowering, node: Node, function: Op | str, types: tuple[np.dtype, ...],
-                      nodes: Sequence[Node]) -> Any:
-    inputs = [lowering.operand(x, dtype) for x, dtype in zip(nodes, types, strict=False)]
+def lower_elementwise(lowering: Lowering, node: Node) -> Any:
+    function, types = loop_of(node)
+    inputs = [lowering.operand(x, dtype) for x, dtype in zip(node.inputs, types, strict=False)]
     strides = result_strides(function, types, len(inputs), [place.array for place in inputs])
     if strides is None:
-        return lower_call(lowering, node)
+        return lower_call(lowering, node) if len(types) - len(inputs) == 1 else None
     shape = np.broadcast_shapes(*(place.array.shape for place in inputs))
     outputs = [lowering.new_place(TEMPORARY, dtype, shape, own)
                for dtype, own in zip(types[len(inputs) :], strides, strict=True)]
+    if "over" in node.attributes:
+        outputs = [lowering.written_over(inputs[node.attributes["over"]], outputs[0], function, types)]
     for place in outputs:
         place.scalar = node.is_scalar
     lowering.loop(node.op, function, types, inputs, outputs)
     return outputs[0] if len(outputs) == 1 else outputs
 
 
-def lower_ufunc(lowering: Lowering, node: Node) -> Any:
-    types = tuple(np.dtype(dtype) for dtype in node.attributes["types"])
-    return lower_elementwise(lowering, node, node.attributes["function"], types, node.inputs)
-
-
-def lower_where(lowering: Lowering, node: Node) -> Any:
-    return lower_elementwise(lowering, node, "where", (BOOL, *[node.dtype] * 3), node.inputs)
-
-
 def lower_item(lowering: Lowering, node: Node) -> Place:
-    place: Place = lowering.values[node.inputs[0]][node.attributes["index"]]
+    places, index = lowering.value(node.inputs[0]), node.attributes["index"]
+    if places is None:
+        function = callable_of(node.inputs[0])
+        return emit_call(lowering, node, node.inputs[0].inputs, lambda *arrays: function(*arrays)[index])
+    place: Place = places[index]
     return place
 
 
 def lower_cast(lowering: Lowering, node: Node) -> Any:
-    source: Place = lowering.values[node.inputs[0]]
-    types = (source.array.dtype.newbyteorder("="), node.dtype)
-    if result_strides("cast", types, 1, [source.array]) is None:
+    source: Place = lowering.value(node.inputs[0])
+    function, types = loop_of(node)
+    if result_strides(function, types, 1, [source.array]) is None:
         return lower_call(lowering, node)
-    like = np.empty_like(source.array, node.dtype)      # whose layout is that of astype, not of a ufunc
+    like = np.empty_like(source.array, node.dtype, order=node.attributes.get("order", "K"))     # whose layout is that of astype, not of a ufunc
     target = lowering.new_place(TEMPORARY, node.dtype, like.shape, like.strides)
     target.scalar = node.is_scalar
-    lowering.loop(node.op, "cast", types, [source], [target])
+    lowering.loop(node.op, function, types, [source], [target])
     return target
 
 
 def lower_view(lowering: Lowering, node: Node) -> Place:
-    source: Place = lowering.values[node.inputs[0]]
+    source: Place = lowering.value(node.inputs[0])
     method, argument = node.attributes["method"], node.attributes["argument"]
     if node.is_scalar:      # a scalar is a copy
         target = lowering.new_place(TEMPORARY, node.dtype, ())
@@ -247,7 +278,7 @@ VIEWS: dict[str, Callable[[np.ndarray, Any], np.ndarray | None]] = {
 
 
 def lower_take(lowering: Lowering, node: Node) -> Place:
-    source, indices = (lowering.values[x] for x in node.inputs)
+    source, indices = (lowering.value(x) for x in node.inputs)
     axis, mode = node.attributes["axis"], node.attributes.get("mode", "raise")
     if axis is None:
         source = lowering.as_contiguous(source, node.dtype)
@@ -279,7 +310,7 @@ def is_taken_as_it_lies(array: np.ndarray, axis: int) -> bool:
 
 
 def lower_concatenate(lowering: Lowering, node: Node) -> Place:
-    inputs = [lowering.values[x] for x in node.inputs]
+    inputs = [lowering.value(x) for x in node.inputs]
     axis = node.attributes["axis"]
     if axis is None:
         inputs = [Place(x.buffer, reshape_view(x.array, -1)) for x in (
@@ -300,11 +331,26 @@ def lower_concatenate(lowering: Lowering, node: Node) -> Place:
     return target
 
 
-def lower_call(lowering: Lowering, node: Node) -> Any:
+def lower_fused(lowering: Lowering, node: Node) -> Any:
+    body = node.attributes["body"]
+    for inner, x in zip(body.inputs, node.inputs, strict=True):
+        lowering.values[inner] = lowering.value(x)
+    from tensoriter.graph.runs import lower_run
+
+    if not lower_run(lowering, node, body):
+        lowering.lower_nodes(body)
+    places = [lowering.values[x] for x in body.outputs]
+    return places[0] if len(places) == 1 else places
+
+
+def lower_call(lowering: Lowering, node: Node) -> Place:
     """What has no instruction of its own: NumPy does it."""
-    function = callable_of(node)
-    inputs = [lowering.values[x] for x in node.inputs if x.kind != "constant"]
-    if node.is_scalar or not node.shape:
+    return emit_call(lowering, node, node.inputs, callable_of(node))
+
+
+def emit_call(lowering: Lowering, node: Node, nodes: Sequence[Node], function: Callable[..., Any]) -> Place:
+    inputs = [lowering.value(x) for x in nodes if x.kind != "constant"]
+    if node.shape == ():
         target = lowering.new_place(TEMPORARY, node.dtype, ())
         target.scalar = node.is_scalar
     else:
@@ -336,14 +382,14 @@ def lower_group(lowering: Lowering, node: Node) -> list[Any]:
 
 LOWER: dict[str, Callable[[Lowering, Node], Any]] = {
     "input": lower_input,
-    "constant": lower_constant,
-    "ufunc": lower_ufunc,
+    "ufunc": lower_elementwise,
     "item": lower_item,
-    "where": lower_where,
+    "where": lower_elementwise,
     "cast": lower_cast,
     "view": lower_view,
     "take": lower_take,
     "concatenate": lower_concatenate,
+    "fused": lower_fused,
     "reduce": lower_call,
     "call": lower_call,
     "group": lower_group,
