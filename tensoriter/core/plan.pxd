@@ -24,14 +24,19 @@ cdef struct Place:
     npy_intp advance
     int buffer
 
-# Rows by an index array: for each of `outer` pieces, as many rows as there are indices.
-cdef struct Rows:
-    npy_intp outer
-    npy_intp outer_step     # bytes
-    npy_intp length         # how many rows there are to choose from ...
-    npy_intp step           # ... bytes apart ...
-    npy_intp chunk          # ... and long
-    int mode
+cdef extern from "take.h":
+    # Rows by an index array: for each of `outer` pieces, as many rows as there are indices. In bytes.
+    ctypedef struct Rows:
+        npy_intp outer
+        npy_intp outer_step
+        npy_intp length         # how many rows there are to choose from ...
+        npy_intp step           # ... bytes apart ...
+        npy_intp chunk          # ... and long
+        npy_intp index_step
+        npy_intp target_step
+        int mode
+    bint take_rows(const Rows* rows, const char* source, const char* indices, char* target,
+                   npy_intp count) noexcept nogil
 
 # Tasks that do not need one another.
 cdef struct Group:

@@ -38,10 +38,6 @@ from tensoriter.core.short_ways cimport new_scalar
 from tensoriter.core.threads cimport run_tasks_side_by_side
 from tensoriter.core.tiles cimport plan_tiles
 
-cdef extern from "take.h":
-    bint take_rows(const char* source, const npy_intp* indices, char* target, npy_intp count, npy_intp outer,
-                   npy_intp outer_step, npy_intp length, npy_intp step, npy_intp chunk, int mode) noexcept nogil
-
 cdef extern from *:
     """
     static inline int set_base(PyObject *array, PyObject *base)
@@ -84,9 +80,7 @@ cdef int execute(Instruction* instruction, Frame* frame) noexcept nogil:
     elif instruction.kind == ITERATE:
         for_each_from(instruction.it, pointers, instruction.data)
     elif instruction.kind == TAKE:
-        if not take_rows(pointers[0], <npy_intp*>pointers[1], pointers[2], n, instruction.rows.outer,
-                         instruction.rows.outer_step, instruction.rows.length, instruction.rows.step,
-                         instruction.rows.chunk, instruction.rows.mode):
+        if not take_rows(instruction.rows, pointers[0], pointers[1], pointers[2], n):
             return OUT_OF_BOUNDS
     if instruction.silent:
         fp_clear(instruction.extended)
@@ -558,13 +552,15 @@ cdef class Program:
         target.rows = <Rows*>malloc(sizeof(Rows))
         if target.rows is NULL:
             raise MemoryError
-        options = source.options
-        target.rows.outer = options["outer"]
-        target.rows.outer_step = options["outer_step"]
-        target.rows.length = options["length"]
-        target.rows.step = options["step"]
-        target.rows.chunk = options["chunk"]
-        target.rows.mode = ("raise", "wrap", "clip").index(options["mode"])
+        rows = source.options
+        target.rows.outer = rows["outer"]
+        target.rows.outer_step = rows["outer_step"]
+        target.rows.length = rows["length"]
+        target.rows.step = rows["step"]
+        target.rows.chunk = rows["chunk"]
+        target.rows.index_step = rows["index_step"]
+        target.rows.target_step = rows["target_step"]
+        target.rows.mode = ("raise", "wrap", "clip").index(rows["mode"])
         return 0
 
     # ------------------------------------------------------------ a run

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from tensoriter.graph.plan import TEMPORARY, Buffer, Instruction
+from tensoriter.graph.plan import TEMPORARY, Buffer, Instruction, Place
 
 LINE = 64  # bytes: buffers start on cache lines
 GAP_FROM = 2048  # bytes

@@ -82,8 +82,8 @@ class ParallelOps:
         """Whether the op of this node may be in a group."""
         if node.kind not in GROUPED:
             return False
-        body = node.attributes["body"] if node.kind == "fused" else ()
-        ops = {node.op, *(inner.op for inner in body if inner.kind in GROUPED)}
+        parts = node.attributes["body"] if node.kind == "fused" else [node]
+        ops = {part.op for part in parts if part.kind in GROUPED}
         return ops <= self.allow | THREAD_SAFE and not ops & self.deny
 
     def say(self, level: int, sentence: str) -> None:
