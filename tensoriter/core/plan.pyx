@@ -19,6 +19,7 @@ from tensoriter.core.array_api cimport (
     PyArrayObject, PyArray_EquivTypes, PyDataType_ELSIZE, PyErr_Clear,
     PyErr_Occurred, steal,
 )
+from tensoriter.core.checked cimport is_checking
 from tensoriter.core.dtypes cimport (
     element_of, element_size, is_extended_element, is_integer_element, Loop, LoopTable, MAX_OPERANDS,
     MOST_LOOPS,
@@ -31,6 +32,7 @@ from tensoriter.core.layout cimport broadcast, coalesce, is_plain_order, order_d
 from tensoriter.core.loops.table cimport (
     cast_function, CLONGDOUBLE, COMPLEX128, loop_function, own_cast, own_loop, UINT16, UINT32, UINT64, UINT8,
 )
+from tensoriter.core.paths cimport forcing, is_forced
 from tensoriter.core.prepare cimport lay_out, set_single_steps
 from tensoriter.core.short_ways cimport new_scalar
 from tensoriter.core.tiles cimport plan_tiles
@@ -142,6 +144,11 @@ def stand_in(int place, dtype, tuple shape, strides, bint aligned=True):
     Py_INCREF(<PyObject*>dtype)
     return steal(PyArray_NewFromDescr(&PyArray_Type, <PyArray_Descr*><PyObject*>dtype, ndim, extents,
                                       NULL if strides is None else steps, address, NPY_ARRAY_WRITEABLE, NULL))
+
+
+def wants_care():
+    """Whether a plan has to be run node by node in this context: checked integers, a path that is forced."""
+    return forcing != 0 and (is_checking() or is_forced("strided"))
 
 
 def distance(array, base):
@@ -511,7 +518,7 @@ cdef class Program:
             self.enter(arena, inputs, outs)
             error = self.go(arena, raised)
             if error == 0:
-                self.collect(arena, outs, results)
+                self.collect(arena, results)
         finally:
             self.leave(arena)
         return error
@@ -653,17 +660,14 @@ cdef class Program:
         set_base(view, owner)
         return result
 
-    cdef int collect(self, Arena arena, PyObject* const* outs, PyObject** results) except -1:
-        """The results as arrays and scalars; those that were computed elsewhere are copied into `outs`."""
+    cdef int collect(self, Arena arena, PyObject** results) except -1:
+        """The results as arrays and scalars."""
         cdef int k
         for k in range(self.results_count):
             results[k] = NULL
         try:
             for k in range(self.results_count):
                 result = self.result(arena, &self.results[k])
-                if outs is not NULL and outs[k] is not NULL and outs[k] is not <PyObject*>result:
-                    np.copyto(<object>outs[k], result, casting="same_kind")
-                    result = <object>outs[k]
                 Py_INCREF(<PyObject*>result)
                 results[k] = <PyObject*>result
         except BaseException:
