@@ -16,6 +16,7 @@
 #include "float16.h"
 #include "comparison.h"
 #include "remainder.h"
+#include "select.h"
 #include "table.h"
 #include "checked.h"
 

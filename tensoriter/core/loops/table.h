@@ -58,5 +58,9 @@ static const loop_entry loops[] = {
     HALF_TO_BOOL(logical_not) FLOATS_TO_BOOL(logical_not)
     HALF_TO_BOOL(isnan) HALF_TO_BOOL(isinf) HALF_TO_BOOL(isfinite)
     COMPLEXES_TO_BOOL(isnan) COMPLEXES_TO_BOOL(isinf) COMPLEXES_TO_BOOL(isfinite)
+    /* Any type of that size. */
+    ENTRY(where, UINT8, UINT8, bits8) ENTRY(where, UINT16, UINT16, bits16) ENTRY(where, UINT32, UINT32, bits32)
+    ENTRY(where, UINT64, UINT64, bits64) ENTRY(where, COMPLEX128, COMPLEX128, bits128)
+    ENTRY(where, CLONGDOUBLE, CLONGDOUBLE, bits256)
     {NULL, BOOL, BOOL, NULL},
 };

@@ -11,13 +11,15 @@ are the same to the bit.
 >>> for each in default:
 ...     graph = each(graph)
 >>> [node.op for node in graph]
-['input', 'constant', 'add', 'multiply']
+['input', 'constant', 'add, multiply']
 """
 
 import numpy as np  # noqa: F401  (for the example)
 
+from tensoriter.graph.passes.buffers import reuse_buffers
 from tensoriter.graph.passes.common import merge_common
 from tensoriter.graph.passes.dead import drop_dead
 from tensoriter.graph.passes.folding import fold_constants
+from tensoriter.graph.passes.fuse import fuse
 
-default = [drop_dead, fold_constants, merge_common]
+default = [drop_dead, fold_constants, merge_common, fuse, reuse_buffers]
