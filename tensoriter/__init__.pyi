@@ -1,8 +1,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from types import EllipsisType, TracebackType
 from typing import (
-    Any, Concatenate, Generic, Literal, NamedTuple, ParamSpec, Protocol, SupportsIndex, TypedDict, TypeVar,
-    final, overload,
+    Any,
+    Concatenate,
+    Generic,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    SupportsIndex,
+    TypedDict,
+    TypeVar,
+    final,
+    overload,
 )
 
 import numpy as np

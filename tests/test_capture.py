@@ -503,8 +503,8 @@ def test_with_fallback_it_is_the_plain_function(function):
 
 @pytest.mark.parametrize(
     "argument",
-    [np.ma.array([1.0]), np.zeros(2).view(np.recarray), np.array([None]), np.array(["a"]), np.array(["2020"], "M8[D]"),
-     np.zeros(2, [("a", "f4")])],
+    [np.ma.array([1.0]), np.zeros(2).view(np.recarray), np.array([None]), np.array(["a"]),
+     np.array(["2020"], "M8[D]"), np.zeros(2, [("a", "f4")])],
     ids=lambda argument: type(argument).__name__ + str(argument.dtype),
 )  # fmt: skip
 def test_arguments_that_are_not_for_plans(argument):
