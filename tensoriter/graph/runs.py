@@ -21,6 +21,7 @@ def lower_run(lowering: Lowering, node: Node, body: Graph) -> bool:
     if not lie_alike([lowering.value(x).array for x in body.inputs if x.shape == node.shape]):
         return False
     buffers, instructions = len(lowering.buffers), len(lowering.instructions)
+    lowering.note_unneeded(body)
     run = RunWriter(lowering, node, body)
     if all(run.add(member) for member in body if member.kind not in ("input", "constant")):
         lowering.begin(node)
@@ -56,6 +57,7 @@ class RunWriter:
 
     def add(self, node: Node) -> bool:
         """Writes one node; False where that cannot be."""
+        lowering = self.lowering
         function, types = loop_of(node)
         inputs = []
         for x, dtype in zip(node.inputs, types, strict=False):
@@ -66,17 +68,17 @@ class RunWriter:
         strides = result_strides(function, types, len(inputs), [place.array for place in inputs])
         if strides is None:
             return False
-        over = inputs[node.attributes["over"]] if "over" in node.attributes else None
+        over = inputs[lowering.over[node]] if node in lowering.over else None
         if node in self.outputs:
-            target = self.lowering.new_place(TEMPORARY, types[-1], self.shape, strides[0])
+            target = lowering.new_place(TEMPORARY, types[-1], self.shape, strides[0])
             target.moves = True
         elif over is not None and over.local and over.array.dtype == types[-1] and is_own(function, types):
             target = over
         else:
             target = self.local(types[-1], strides[0])
-        self.lowering.begin(node)
+        lowering.begin(node)
         self.write(node.op, function, types, [*inputs, target])
-        self.lowering.values[node] = target
+        lowering.values[node] = target
         return True
 
     def write(self, op: str, function: object, types: tuple[np.dtype, ...], places: list[Place]) -> None:
