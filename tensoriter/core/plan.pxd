@@ -39,6 +39,7 @@ cdef struct Instruction:
     bint silent             # and its own are forgotten
     bint extended
     int body                # RUN: how many instructions behind it are its own
+    bint streams            # RUN: results are written past the cache
     npy_intp size           # elements; TAKE: indices
     npy_intp block          # RUN: elements of a block
     loop_function function

@@ -56,8 +56,19 @@ _import_array()
 # A loop of where for each size of element.
 cdef tuple ELEMENT_OF_BITS = (UINT8, UINT16, UINT32, UINT64, COMPLEX128, CLONGDOUBLE)
 
+cdef extern from "move.h":
+    enum:
+        _STREAM_FROM "STREAM_FROM"
+        _STREAMING_STORES "STREAMING_STORES"
+    void stream_out(char* target, const char* source, npy_intp nbytes) noexcept nogil
+    void end_of_stream() noexcept nogil
+
 cdef enum:
     LINE = 64   # bytes: where buffers start
+
+
+STREAM_FROM = _STREAM_FROM              # see move.h
+STREAMING_STORES = bool(_STREAMING_STORES)
 
 
 # ---------------------------------------------------------------- executing
@@ -107,6 +118,8 @@ cdef void run_blocks(Instruction* run, Frame* frame) noexcept nogil:
             if loop.silent:
                 fp_clear(loop.extended)
         start += n
+    if run.streams:
+        end_of_stream()
 
 
 cdef int execute_all(Instruction* code, int first, int end, Frame* frame) noexcept nogil:
@@ -118,6 +131,11 @@ cdef int execute_all(Instruction* code, int first, int end, Frame* frame) noexce
             return error
         i += 1 + code[i].body
     return DONE
+
+
+cdef void stream_line(char** args, const npy_intp* dimensions, const npy_intp* steps, void* data) noexcept nogil:
+    """A copy past the cache in the shape of a loop."""
+    stream_out(args[1], args[0], dimensions[0] * steps[1])
 
 
 cdef void cast_line(char** args, const npy_intp* dimensions, const npy_intp* steps, void* data) noexcept nogil:
@@ -157,7 +175,7 @@ def distance(array, base):
 
 
 cdef Loop* loop_of(function, types, list kept) except? NULL:
-    """The loop of an op for these types (of inputs and outputs), of 'where' or of 'cast'; NULL where there is
+    """The loop of an op for these types (of inputs and outputs), of 'where', 'cast' or 'stream'; NULL where there is
     none in C. What it needs alive goes into `kept`."""
     cdef int index, k
     cdef Loop* loop
@@ -174,6 +192,9 @@ cdef Loop* loop_of(function, types, list kept) except? NULL:
             return NULL
         loop.steps[k] = element_size[element_of(loop.types[k])]
         loop.extended |= is_extended_element(element_of(loop.types[k]))
+    if function == "stream":
+        loop.function = <loop_function>stream_line
+        return loop
     if function == "cast":
         loop.data = <void*>own_cast(element_of(loop.types[0]), element_of(loop.types[1]))
         loop.function = <loop_function>cast_line
@@ -403,6 +424,7 @@ cdef class Program:
             target.kind = RUN
             target.body = <int>len(source.body)
             target.block = source.block
+            target.streams = any([loop.function == "stream" for loop in source.body])
         elif source.kind == "take":
             self.add_take(target, source)
         elif source.kind == "call":
