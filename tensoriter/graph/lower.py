@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from tensoriter.core.op import Op
-from tensoriter.core.plan import Program, is_own, result_strides, stand_in
+from tensoriter.core.instructions import is_own, result_strides, stand_in
+from tensoriter.core.plan import Program
 from tensoriter.graph import reference
 from tensoriter.graph.graph import Graph, Node
 from tensoriter.graph.layouts import callable_of, layout_by_example

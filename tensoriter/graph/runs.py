@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensoriter.core.plan import STREAM_FROM, STREAMING_STORES, is_own, result_strides, stand_in
+from tensoriter.core.instructions import STREAM_FROM, STREAMING_STORES, is_own, result_strides, stand_in
 from tensoriter.graph.graph import Graph, Node
 from tensoriter.graph.lower import Lowering, loop_of
 from tensoriter.graph.plan import TEMPORARY, Buffer, Instruction, Place

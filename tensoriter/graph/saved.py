@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tensoriter.core.op import Op
-from tensoriter.core.plan import stand_in
+from tensoriter.core.instructions import stand_in
 from tensoriter.graph.debug import MEMBER, DebugMap
 from tensoriter.graph.graph import Graph, Node
 from tensoriter.graph.lower import lower
