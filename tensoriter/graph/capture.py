@@ -10,8 +10,6 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from tensoriter.core.checked import is_on as is_checked
 from tensoriter.core.plan_call import PlanCall, enable_fast_calls
 from tensoriter.graph import passes, reference
