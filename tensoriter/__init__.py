@@ -30,7 +30,7 @@ __all__ = [
 _LATER = {
     "CaptureError": "tensoriter.graph.trace",
     "capture": "tensoriter.graph.capture",
-    "load_plan": "tensoriter.graph.plan",
+    "load_plan": "tensoriter.graph.saved",
     "parallel_ops": "tensoriter.graph.passes.parallel",
     "profiler": "tensoriter",
 }

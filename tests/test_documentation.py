@@ -60,6 +60,6 @@ def test_docstrings(name):
 
 def test_readme():
     text = (Path(__file__).parents[1] / "README.md").read_text()
-    test = doctest.DocTestParser().get_doctest(text, {}, "README.md", "README.md", 0)
+    test = doctest.DocTestParser().get_doctest(text, {"__name__": "__main__"}, "README.md", "README.md", 0)
     assert test.examples
     run(test)

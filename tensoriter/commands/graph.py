@@ -1,6 +1,6 @@
 """Show what a function computes of such operands, as a graph: one line for each node.
 
-FUNCTION is module:name, such as examples.oscillators:step; the module is looked for in the current folder, too.
+FUNCTION is module:name, such as oscillators:step; the module may lie in the current folder.
 An operand is written as for `tensoriter explain`: float32[100], 'float64[3,4]:F', 1.5, float32(1.5).
 
 examples:

@@ -1,7 +1,7 @@
 """Show the source that debug handles stand for.
 
-FILE is a plan that was saved, or debug information by itself (DebugMap.save). HANDLE is the number by which an
-error, a trace of the profiler or an instruction of the plan names where it comes from.
+FILE is a plan that was saved, or debug information by itself (DebugMap.save). HANDLE is the number by which
+an error, a trace of the profiler or an instruction of the plan names where it comes from.
 
 examples:
   tensoriter symbolicate step.plan 17
@@ -57,5 +57,7 @@ def source_text(info: DebugInfo) -> str:
 
 def chain_text(info: DebugInfo) -> str:
     """The functions, outermost first, and the op."""
-    names = [f"{call.module}.{call.function}{f' ({call.instance})' if call.instance else ''}" for call in info.calls]
-    return " > ".join([*names, info.op.rpartition(":")[2]])
+    names = [f"{call.module}.{call.function}" for call in info.calls]
+    instances = [f" ({call.instance})" if call.instance else "" for call in info.calls]
+    named = [name + instance for name, instance in zip(names, instances, strict=True)]
+    return " > ".join([*named, info.op.rpartition(":")[2]])

@@ -3,78 +3,8 @@ from cpython.object cimport PyObject
 from cython cimport final
 
 from tensoriter.core.array_api cimport npy_intp, PyArrayObject
-from tensoriter.core.dtypes cimport Loop, MAX_OPERANDS
-from tensoriter.core.iterator cimport Iterator
-from tensoriter.core.loops.table cimport loop_function
-from tensoriter.core.threads cimport Experience
-
-cdef enum InstructionKind:
-    LOOP        # one loop over all elements
-    ITERATE     # a loop under an iterator: several dimensions, casts, tiles, threads
-    RUN         # the loops behind it, all of them block by block
-    TAKE        # rows by an index array
-    CALL        # a Python callable on arrays
-    GROUP       # the tasks behind it, side by side
-    TASK        # the instructions behind it, one after the other
-
-# Where an operand begins: in which buffer and how many bytes behind its start, and how far it moves on with
-# each element of a run (0: a temporary that holds one block, or a single value).
-cdef struct Place:
-    npy_intp offset
-    npy_intp advance
-    int buffer
-
-cdef extern from "take.h":
-    # Rows by an index array: for each of `outer` pieces, as many rows as there are indices. In bytes.
-    ctypedef struct Rows:
-        npy_intp outer
-        npy_intp outer_step
-        npy_intp length         # how many rows there are to choose from ...
-        npy_intp step           # ... bytes apart ...
-        npy_intp chunk          # ... and long
-        npy_intp index_step
-        npy_intp target_step
-        int mode
-    bint take_rows(const Rows* rows, const char* source, const char* indices, char* target,
-                   npy_intp count) noexcept nogil
-
-# Tasks that do not need one another.
-cdef struct Group:
-    int tasks
-    int* begins             # of each task, counted from the instruction behind the group
-    Experience experience
-
-# One instruction: everything about it but the addresses of its buffers. CALL aside it can be run on its own,
-# by any thread, without the GIL.
-cdef struct Instruction:
-    InstructionKind kind
-    int count               # operands, outputs last
-    bint guarded            # flags of earlier instructions are noted before it, as it may clear them
-    bint silent             # and its own are forgotten
-    bint extended
-    int body                # RUN, GROUP, TASK: how many instructions behind it are its own
-    npy_intp size           # elements; TAKE: indices
-    npy_intp block          # RUN: elements of a block
-    loop_function function
-    void* data
-    npy_intp steps[MAX_OPERANDS]
-    Place places[MAX_OPERANDS]
-    Iterator* it            # ITERATE
-    Rows* rows              # TAKE
-    Group* group            # GROUP
-    int callable            # CALL: which
-
-# What one run of instructions has to itself.
-cdef struct Frame:
-    char** bases            # where each buffer begins
-    int raised              # floating-point flags noted so far
-
-# What `execute` says.
-cdef enum:
-    DONE
-    OUT_OF_BOUNDS
-
-cdef int execute(Instruction* instruction, Frame* frame) noexcept nogil
+from tensoriter.core.dtypes cimport Loop
+from tensoriter.core.instructions cimport Frame, Instruction, Place
 
 cdef enum BufferKind:
     INPUT       # an argument
@@ -102,6 +32,7 @@ cdef struct Result:
     npy_intp offset
     PyArrayObject* like
 
+
 # Memory for the temporaries of one run, and the addresses of all buffers.
 @final
 cdef class Arena:
@@ -109,6 +40,7 @@ cdef class Arena:
     cdef char** bases
     cdef PyObject** objects     # arrays of inputs and constants (borrowed), of results and calls (owned)
     cdef void* allocated
+
 
 @final
 cdef class Program:
@@ -138,13 +70,14 @@ cdef class Program:
     cdef int add_loop(self, Instruction* target, source) except -1
     cdef int add_group(self, Instruction* target, source) except -1
     cdef int add_take(self, Instruction* target, source) except -1
-    cdef int run(self, PyObject* const* inputs, PyObject* const* outs, PyObject** results, int* raised) except -1
+    cdef int run(self, PyObject* const* inputs, PyObject* const* outs, PyObject** results,
+                 int* raised) except -1
     cdef int enter(self, Arena arena, PyObject* const* inputs, PyObject* const* outs) except -1
     cdef int place_outs(self, Arena arena, PyObject* const* outs) except -1
     cdef int go(self, Arena arena, int* raised) except -1
     cdef int go_calling(self, Arena arena, Frame* frame) except -1
     cdef bint call(self, Arena arena, Instruction* instruction) except -1
     cdef object view(self, Arena arena, Place* place, array)
-    cdef int collect(self, Arena arena, PyObject* const* outs, PyObject** results) except -1
+    cdef int collect(self, Arena arena, PyObject** results) except -1
     cdef object result(self, Arena arena, Result* result)
     cdef int leave(self, Arena arena) except -1

@@ -10,37 +10,41 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from tensoriter.core.checked import is_on as is_checked
+from tensoriter.core.plan_call import PlanCall, enable_fast_calls
 from tensoriter.graph import passes, reference
 from tensoriter.graph.containers import Template
 from tensoriter.graph.graph import Graph
 from tensoriter.graph.keys import StandInMet, identities, key_of, put_back, state_key
+from tensoriter.graph.lower import lower
+from tensoriter.graph.plan import Plan, written
 from tensoriter.graph.trace import CaptureError, Traced, name_of, trace
 
 Pass = Callable[[Graph], Graph]
 
 MOST_TRACES = 64  # of one function; the one that has not been used for longest makes room
-MOST_SHAPES = 16  # plans of one trace
+MOST_PLANS = 16  # of one trace, for layouts of its arguments
 
 
 class Entry:
-    """A trace for the calls of one key, with a plan for each shape that it was called with.
+    """A trace for the calls of one key, with a plan for each layout of arrays that it was called with.
 
     graph : None if the function could not be captured, and is called as it is (fallback=True)
+    is_general : whether it depends on nothing but the arguments and their layout
     """
 
-    __slots__ = ("graph", "template", "plans", "watches")
+    __slots__ = ("graph", "template", "is_general", "plans", "watches")
 
-    def __init__(self, graph: Graph | None = None, template: Template | None = None) -> None:
+    def __init__(self, graph: Graph | None = None, template: Template | None = None,
+                 kinds: frozenset[str] = frozenset()) -> None:
         self.graph = graph
         self.template = template
+        self.is_general = "errstate" not in kinds
         self.plans: OrderedDict[Hashable, Any] = OrderedDict()
         self.watches: list[Any] = []  # drop the entry when an object that it is for is gone
 
 
-class Captured:
+class Captured(PlanCall):
     """A function that runs as a plan: what `tensoriter.capture` makes."""
 
     def __init__(
@@ -61,7 +65,7 @@ class Captured:
     def __repr__(self) -> str:
         return f"<captured {self.function!r}>"
 
-    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def _call(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if self._own_out and out is not None:
             kwargs["out"], out = out, None
         try:
@@ -72,10 +76,18 @@ class Captured:
             return self.function(*args, **kwargs)
         if entry.graph is None:
             return self._uncaptured(args, kwargs, out)
-        results = self._plan_of(entry, arrays)(arrays)
-        if out is not None:
-            results = _written(results, entry.template.places(out, len(results)))
-        return entry.template.build(results)
+        plan = self._plan_of(entry, arrays)
+        if not kwargs:
+            self._expect_again(plan, entry, args)
+        if out is None:
+            return entry.template.build(plan.run(arrays))
+        return entry.template.build(plan.run(arrays, entry.template.places(out, len(plan.results))))
+
+    def _expect_again(self, plan: Plan, entry: Entry, args: tuple[Any, ...]) -> None:
+        """Lets the next call go straight to this plan if its arguments are of the same layout."""
+        if entry.is_general:
+            contents = [found for identity in identities(key_of(args, [])) for found in identity.contents()]
+            self._remember(plan, args, contents, entry.template.form, self._own_out)
 
     @property
     def graph(self) -> Graph | None:
@@ -119,7 +131,8 @@ class Captured:
                 raise
             entry = Entry()
         else:
-            entry, kinds = Entry(traced.graph, traced.template), traced.specialised
+            entry = Entry(traced.graph, traced.template, traced.specialised)
+            kinds = traced.specialised
         full = key, state_key(kinds, arrays)
         self._kinds[key] = kinds
         self._entries[full] = entry
@@ -151,34 +164,36 @@ class Captured:
             found = CaptureError(f"{name_of(self.function)} raises this when it is traced: {found!r}")
         raise found
 
-    def _plan_of(self, entry: Entry, arrays: list[Any]) -> Any:
-        shapes = tuple([np.shape(array) for array in arrays])
-        plan = entry.plans.get(shapes)
+    def _plan_of(self, entry: Entry, arrays: list[Any]) -> Plan:
+        """The plan for arguments laid out as these."""
+        layouts = tuple([(array.shape, array.strides, array.flags.aligned) for array in arrays])
+        plan = entry.plans.get(layouts)
         if plan is None:
-            plan = entry.plans[shapes] = self._new_plan(entry.graph, shapes, arrays)
-            if len(entry.plans) > MOST_SHAPES:
+            plan = entry.plans[layouts] = self._new_plan(entry.graph, arrays)
+            if len(entry.plans) > MOST_PLANS:
                 entry.plans.popitem(last=False)
         else:
-            entry.plans.move_to_end(shapes)
+            entry.plans.move_to_end(layouts)
         return plan
 
-    def _new_plan(self, graph: Graph, shapes: tuple[Any, ...], arrays: list[Any]) -> Any:
-        if shapes != tuple([node.shape for node in graph.inputs]):
+    def _new_plan(self, graph: Graph, arrays: list[Any]) -> Plan:
+        shapes = [array.shape for array in arrays]
+        if shapes != [node.shape for node in graph.inputs]:
             try:
                 graph = graph.with_shapes(shapes)
             except Exception as error:
                 found = error
             else:
-                return self._lowered(graph)
+                return self._lowered(graph, arrays)
             reference.evaluate(graph, arrays)  # the same error where it is written, after earlier warnings
             raise found
-        return self._lowered(graph)
+        return self._lowered(graph, arrays)
 
-    def _lowered(self, graph: Graph) -> Any:
+    def _lowered(self, graph: Graph, arrays: list[Any]) -> Plan:
         changed = replace(graph, traced=graph)
         for change in passes.default if self.passes is None else self.passes:
             changed = change(changed)
-        return functools.partial(reference.rerun, changed)
+        return lower(changed, arrays)
 
     def _uncaptured(self, args: Any, kwargs: Any, out: Any) -> Any:
         result = self.function(*args, **kwargs)
@@ -186,7 +201,10 @@ class Captured:
             return result
         found: list[Any] = []
         template = Template(result, lambda leaf: found.append(leaf) or len(found) - 1)
-        return template.build(_written(found, template.places(out, len(found))))
+        return template.build(written(found, template.places(out, len(found))))
+
+
+enable_fast_calls(Captured)
 
 
 class BoundCaptured:
@@ -230,38 +248,6 @@ def _when_gone(value: Any, action: Callable[[], Any]) -> Any:
         return weakref.ref(value, lambda reference: action())
     except TypeError:
         return None
-
-
-def _written(results: Sequence[Any], places: Sequence[Any]) -> list[Any]:
-    """The results, those with a place written into it."""
-    for result, place in zip(results, places, strict=True):
-        _check_place(result, place)
-    given = [place for place in places if place is not None]
-    results = [  # what is a view of a place, as of an argument, shall not change while others are written
-        np.copy(result) if any(np.may_share_memory(result, place) for place in given) else result
-        for result in results
-    ]
-    written = []
-    for result, place in zip(results, places, strict=True):
-        if place is not None:
-            np.copyto(place, result)
-        written.append(result if place is None else place)
-    return written
-
-
-def _check_place(result: Any, place: Any) -> None:
-    if place is None:
-        return
-    if not isinstance(place, np.ndarray):
-        raise TypeError(f"out must hold arrays, not {type(place).__name__}")
-    found = np.asarray(result)
-    if place.dtype != found.dtype or place.shape != found.shape:
-        raise ValueError(
-            f"out must have the result's dtype and shape, {found.dtype}{list(found.shape)}, "
-            f"not {place.dtype}{list(place.shape)}"
-        )
-    if not place.flags.writeable:
-        raise ValueError("output array is read-only")
 
 
 def capture(function: Callable[..., Any] | None = None, *, fallback: bool = False,

@@ -83,6 +83,16 @@ class Template:
             return self._value
         return with_items(self._container, [part.build(results) for part in self._parts])
 
+    @property
+    def form(self) -> int | tuple[int, ...] | Callable[[Sequence[Any]], Any]:
+        """The position of the only result, a tuple of the positions of all of them, or else `build`."""
+        if self._position is not None:
+            return self._position
+        positions = tuple([part._position for part in self._parts])
+        if type(self._container) is tuple and None not in positions:
+            return positions
+        return self.build
+
     def places(self, value: Any, count: int) -> list[Any]:
         """What stands in `value`, of the same form, where the results stand: None where it is None.
         TypeError if the form is another."""

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from tensoriter.core.instructions import is_own, result_strides, stand_in
 from tensoriter.core.op import Op
-from tensoriter.core.plan import Program, is_own, result_strides, stand_in
+from tensoriter.core.plan import Program
 from tensoriter.graph import reference
 from tensoriter.graph.graph import Graph, Node
 from tensoriter.graph.joins import Join, joins_of, places_along
-from tensoriter.graph.layouts import callable_of, layout_by_example
+from tensoriter.graph.layouts import callable_of, dense_strides, layout_by_example
 from tensoriter.graph.memory import place_temporaries
+from tensoriter.graph.passes.buffers import unneeded_inputs
 from tensoriter.graph.plan import (
     CONSTANT,
     INPUT,
@@ -33,6 +35,7 @@ from tensoriter.graph.plan import (
     Place,
     Plan,
 )
+from tensoriter.graph.shapes import reduced_axes
 
 BOOL, INTP = np.dtype(bool), np.dtype(np.intp)
 FLAGS = ("divide", "over", "under", "invalid")
@@ -49,11 +52,13 @@ def lower(graph: Graph, arrays: Sequence[np.ndarray]) -> Plan:
     if not lowering.careful:
         buffers = [(buffer.kind, buffer.array, buffer.value) for buffer in lowering.buffers]
         program = Program(buffers, lowering.instructions, results, arena_bytes)
-    return Plan(graph, lowering.buffers, lowering.instructions, results, arena_bytes, program, lowering.watches)
+    return Plan(
+        graph, lowering.buffers, lowering.instructions, results, arena_bytes, program, lowering.watches
+    )
 
 
 class Lowering:
-    """The plan as far as it is written, and the place of each node's result (several where it has several)."""
+    """The plan as far as it is written, and the place of each node's result (a list for several)."""
 
     def __init__(self, arrays: Sequence[np.ndarray]) -> None:
         self.buffers: list[Buffer] = []
@@ -62,14 +67,21 @@ class Lowering:
         self.joins: dict[Node, Join] = {}
         self.joined: dict[Node, Place] = {}     # where concatenations lie that have begun to be written
         self.handles: tuple[int, ...] = ()
+        self.over: dict[Node, int] = {}
         self.silent = False
-        self.careful = False    # a run has always something to say
+        self.careful = False  # a run has always something to say
         self.watches = False
         for array in arrays:
             self.new_place(INPUT, array.dtype, array.shape, array.strides, array.flags.aligned)
 
-    def new_place(self, kind: int, dtype: np.dtype, shape: tuple[int, ...],
-                  strides: tuple[int, ...] | None = None, aligned: bool = True) -> Place:
+    def new_place(
+        self,
+        kind: int,
+        dtype: np.dtype,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...] | None = None,
+        aligned: bool = True,
+    ) -> Place:
         """A buffer of its own."""
         array = stand_in(len(self.buffers), dtype, shape, strides, aligned)
         self.buffers.append(Buffer(kind, array))
@@ -97,10 +109,17 @@ class Lowering:
 
     def lower_nodes(self, graph: Graph) -> None:
         """Writes what computes the nodes of a graph, or of the body of a node."""
+        self.note_unneeded(graph)
         for node in graph:
             if node.kind != "constant" and node not in self.values:
                 self.begin(node)
                 self.values[node] = LOWER[node.kind](self, node)
+
+    def note_unneeded(self, graph: Graph) -> None:
+        """Notes which inputs may be written over, whatever passes have done since that was planned."""
+        for node, numbers in unneeded_inputs(graph).items():
+            if node.attributes.get("over") in numbers:
+                self.over[node] = node.attributes["over"]
 
     def value(self, node: Node) -> Any:
         """The place of a node's result; a constant gets one when it is first wanted."""
@@ -110,8 +129,14 @@ class Lowering:
 
     # ------------------------------------------------------------ element-wise
 
-    def loop(self, op: str, function: Op | str, types: tuple[np.dtype, ...], inputs: list[Place],
-             outputs: list[Place]) -> None:
+    def loop(
+        self,
+        op: str,
+        function: Op | str,
+        types: tuple[np.dtype, ...],
+        inputs: list[Place],
+        outputs: list[Place],
+    ) -> None:
         """Emits a loop over the shape that the inputs broadcast to."""
         size = outputs[0].array.size
         if size > 0:
@@ -131,17 +156,23 @@ class Lowering:
         self.copy(place, target)
         return target
 
-    def place_of_rows(self, node: Node) -> Place:
-        """Where rows that a node takes are written: in what they are joined to, or in a buffer of their own."""
+    def joined_place(self, node: Node) -> Place | None:
+        """Where rows that a node takes lie in what they are joined to, if they are."""
         join = self.joins.get(node)
         if join is None:
-            target = self.new_place(TEMPORARY, node.dtype, node.shape)
-            target.scalar = node.is_scalar
-            return target
+            return None
         if join.node not in self.joined:
             self.joined[join.node] = self.new_place(TEMPORARY, join.node.dtype, join.node.shape)
         length = node.shape[join.node.attributes["axis"]]
         return part_of(self.joined[join.node], join.node, join.start, length)
+
+    def laid_out(self, place: Place, strides: tuple[int, ...]) -> Place:
+        """The same values with these strides."""
+        if place.array.size == 0 or place.array.strides == strides:
+            return place
+        target = self.new_place(TEMPORARY, place.array.dtype, place.array.shape, strides)
+        self.copy(place, target)
+        return target
 
     def operand(self, node: Node, dtype: np.dtype | None) -> Place:
         """An input of a node; a constant of one value in that dtype, which is what the loop reads."""
@@ -149,19 +180,26 @@ class Lowering:
             place: Place = self.value(node)
             return place
         value = converted(node, dtype)
-        if value is None:       # the cast has something to say, each time
+        if value is None:  # the cast has something to say, each time
             self.careful = True
             value = np.zeros((), dtype)
         return self.constant(value)
 
-    def written_over(self, source: Place, target: Place, function: Op | str, types: tuple[np.dtype, ...]) -> Place:
+    def written_over(
+        self, source: Place, target: Place, function: Op | str, types: tuple[np.dtype, ...]
+    ) -> Place:
         """`target`, in the memory of `source` where that is a temporary laid out alike and the loop is ours.
 
         What others do where operands share memory is not known: NumPy's fmax gives another zero.
         """
         buffer = self.buffers[source.buffer]
-        if (buffer.kind != TEMPORARY or source.array is not buffer.array or target.array.ndim == 0
-                or layout_of(source.array) != layout_of(target.array) or not is_own(function, types)):
+        if (
+            buffer.kind != TEMPORARY
+            or source.array is not buffer.array
+            or target.array.ndim == 0
+            or layout_of(source.array) != layout_of(target.array)
+            or not is_own(function, types)
+        ):
             return target
         self.buffers.pop()
         return Place(source.buffer, source.array)
@@ -198,6 +236,7 @@ def converted(node: Node, dtype: np.dtype) -> np.ndarray | None:
 
 # ---------------------------------------------------------------- one function for each kind of node
 
+
 def lower_input(lowering: Lowering, node: Node) -> Place:
     number = node.attributes["position"]
     return Place(number, lowering.buffers[number].array, node.is_scalar)
@@ -219,10 +258,12 @@ def lower_elementwise(lowering: Lowering, node: Node) -> Any:
     if strides is None:
         return lower_call(lowering, node) if len(types) - len(inputs) == 1 else None
     shape = np.broadcast_shapes(*(place.array.shape for place in inputs))
-    outputs = [lowering.new_place(TEMPORARY, dtype, shape, own)
-               for dtype, own in zip(types[len(inputs) :], strides, strict=True)]
-    if "over" in node.attributes:
-        outputs = [lowering.written_over(inputs[node.attributes["over"]], outputs[0], function, types)]
+    outputs = [
+        lowering.new_place(TEMPORARY, dtype, shape, own)
+        for dtype, own in zip(types[len(inputs) :], strides, strict=True)
+    ]
+    if node in lowering.over:
+        outputs = [lowering.written_over(inputs[lowering.over[node]], outputs[0], function, types)]
     for place in outputs:
         place.scalar = node.is_scalar
     lowering.loop(node.op, function, types, inputs, outputs)
@@ -233,7 +274,7 @@ def lower_item(lowering: Lowering, node: Node) -> Place:
     places, index = lowering.value(node.inputs[0]), node.attributes["index"]
     if places is None:
         function = callable_of(node.inputs[0])
-        return emit_call(lowering, node, node.inputs[0].inputs, lambda *arrays: function(*arrays)[index])
+        return emit_call(lowering, node, node.inputs[0], lambda *arrays: function(*arrays)[index])
     place: Place = places[index]
     return place
 
@@ -243,7 +284,9 @@ def lower_cast(lowering: Lowering, node: Node) -> Any:
     function, types = loop_of(node)
     if result_strides(function, types, 1, [source.array]) is None:
         return lower_call(lowering, node)
-    like = np.empty_like(source.array, node.dtype, order=node.attributes.get("order", "K"))     # whose layout is that of astype, not of a ufunc
+    like = np.empty_like(
+        source.array, node.dtype, order=node.attributes.get("order", "K")
+    )  # whose layout is that of astype, not of a ufunc
     target = lowering.new_place(TEMPORARY, node.dtype, like.shape, like.strides)
     target.scalar = node.is_scalar
     lowering.loop(node.op, function, types, [source], [target])
@@ -253,7 +296,7 @@ def lower_cast(lowering: Lowering, node: Node) -> Any:
 def lower_view(lowering: Lowering, node: Node) -> Place:
     source: Place = lowering.value(node.inputs[0])
     method, argument = node.attributes["method"], node.attributes["argument"]
-    if node.is_scalar:      # a scalar is a copy
+    if node.is_scalar:  # a scalar is a copy
         target = lowering.new_place(TEMPORARY, node.dtype, ())
         target.scalar = True
         lowering.copy(Place(source.buffer, VIEWS[method](source.array, argument)), target)
@@ -278,7 +321,7 @@ def reshape_view(array: np.ndarray, argument: Any) -> np.ndarray | None:
     """The array in another shape; None where that takes a copy."""
     view = array.view()
     try:
-        if hasattr(np, "unstack"):      # NumPy 2.1, from which on there is copy=
+        if hasattr(np, "unstack"):  # NumPy 2.1, from which on there is copy=
             return array.reshape(argument, copy=False)
         view.shape = argument
     except (AttributeError, ValueError):
@@ -296,55 +339,70 @@ VIEWS: dict[str, Callable[[np.ndarray, Any], np.ndarray | None]] = {
 def lower_take(lowering: Lowering, node: Node) -> Place:
     source, indices = (lowering.value(x) for x in node.inputs)
     axis, mode = node.attributes["axis"], node.attributes.get("mode", "raise")
-    if axis is None:
-        source = lowering.as_contiguous(source, node.dtype)
-        source = Place(source.buffer, source.array.reshape(-1))
-        axis = 0
-    axis %= source.array.ndim
     if source.array.shape[axis] == 0:
-        return lower_call(lowering, node)       # which refuses
+        return lower_call(lowering, node)  # which refuses
+    strides = layout_by_example(node, [source.array, indices.array])
     if not is_taken_as_it_lies(source.array, axis):
         source = lowering.as_contiguous(source, node.dtype)
     evenly_apart = indices.array.ndim == 1 and indices.array.dtype == INTP and indices.array.flags.aligned
     if not evenly_apart:
         indices = lowering.as_contiguous(indices, INTP)
-    target = lowering.place_of_rows(node)
+    in_order = strides == dense_strides(range(len(node.shape)), node.shape, node.dtype.itemsize)
+    joined = lowering.joined_place(node) if in_order else None
+    target = joined or lowering.new_place(TEMPORARY, node.dtype, node.shape)
     outer = math.prod(source.array.shape[:axis])
     chunk = math.prod(source.array.shape[axis + 1 :]) * node.dtype.itemsize
     step = source.array.strides[axis]
     if target.array.size > 0:
-        lowering.emit(Instruction(
-            "take", node.op, None, (), 2, [source, indices, target], indices.array.size,
-            options={"outer": outer, "outer_step": source.array.strides[0] if axis > 0 else 0,
-                     "length": source.array.shape[axis], "step": step, "chunk": chunk, "mode": mode,
-                     "index_step": indices.array.strides[0] if evenly_apart else INTP.itemsize,
-                     "target_step": target.array.strides[0] if node in lowering.joins else chunk}))
-    return target
+        lowering.emit(
+            Instruction(
+                "take",
+                node.op,
+                None,
+                (),
+                2,
+                [source, indices, target],
+                indices.array.size,
+                options={
+                    "outer": outer,
+                    "outer_step": source.array.strides[axis - 1] if axis > 0 else 0,
+                    "length": source.array.shape[axis],
+                    "step": step,
+                    "chunk": chunk,
+                    "mode": mode,
+                    "index_step": indices.array.strides[0] if evenly_apart else INTP.itemsize,
+                    "target_step": target.array.strides[0] if joined else chunk,
+                },
+            )
+        )
+    return target if joined else lowering.laid_out(target, strides)
 
 
 def is_taken_as_it_lies(array: np.ndarray, axis: int) -> bool:
     """Whether rows are pieces of memory, evenly apart."""
     row = array[(0,) * axis + (0, ...)] if array.size else array
-    return (row.flags.c_contiguous and axis <= 1 and array.dtype.isnative and array.flags.aligned)
+    return row.flags.c_contiguous and axis <= 1 and array.dtype.isnative and array.flags.aligned
 
 
 def lower_concatenate(lowering: Lowering, node: Node) -> Place:
     inputs = [lowering.value(x) for x in node.inputs]
     axis = node.attributes["axis"]
-    if axis is None:
-        inputs = [Place(x.buffer, reshape_view(x.array, -1)) for x in (
-            x if reshape_view(x.array, -1) is not None else lowering.as_contiguous(x, x.array.dtype)
-            for x in inputs)]
-        axis = 0
-    strides = layout_by_example(lambda *arrays: np.concatenate(arrays, axis), inputs, node.shape, node.dtype)
-    if any(result_strides("cast", (x.array.dtype.newbyteorder("="), node.dtype), 1, [x.array]) is None
-           for x in inputs):
+    target = lowering.joined.get(node)
+    arrays = [  # as they would lie had they not been written here
+        stand_in(k, x.array.dtype, x.array.shape, None) if target and x.buffer == target.buffer else x.array
+        for k, x in enumerate(inputs)
+    ]
+    strides = layout_by_example(node, arrays)
+    if any(
+        result_strides("cast", (x.array.dtype.newbyteorder("="), node.dtype), 1, [x.array]) is None
+        for x in inputs
+    ):
         return lower_call(lowering, node)
-    target = lowering.joined.get(node) or lowering.new_place(TEMPORARY, node.dtype, node.shape, strides)
+    target = target or lowering.new_place(TEMPORARY, node.dtype, node.shape, strides)
     for place, start in zip(inputs, places_along(node), strict=True):
         if place.buffer != target.buffer:
             lowering.copy(place, part_of(target, node, start, place.array.shape[axis]))
-    return target
+    return lowering.laid_out(target, strides)
 
 
 def part_of(target: Place, node: Node, start: int, length: int) -> Place:
@@ -367,18 +425,36 @@ def lower_fused(lowering: Lowering, node: Node) -> Any:
 
 def lower_call(lowering: Lowering, node: Node) -> Place:
     """What has no instruction of its own: NumPy does it."""
-    return emit_call(lowering, node, node.inputs, callable_of(node))
+    lowering.careful |= warns_always(node)
+    return emit_call(lowering, node, node, callable_of(node))
 
 
-def emit_call(lowering: Lowering, node: Node, nodes: Sequence[Node], function: Callable[..., Any]) -> Place:
-    inputs = [lowering.value(x) for x in nodes if x.kind != "constant"]
+def warns_always(node: Node) -> bool:
+    """Whether a run has a warning to give that is no floating-point flag."""
+    if node.kind == "cast":
+        return node.inputs[0].dtype.kind == "c" and node.dtype.kind not in "cb"
+    name, options = node.attributes.get("function"), node.attributes.get("keywords") or node.attributes
+    if name not in ("mean", "var", "std"):
+        return False
+    over = reduced_axes(options.get("axis"), len(node.inputs[0].shape))
+    count = math.prod([node.inputs[0].shape[axis] for axis in over])
+    return count <= (options.get("ddof") or 0)
+
+
+def emit_call(lowering: Lowering, node: Node, of: Node, function: Callable[..., Any]) -> Place:
+    """A call of `function`, which makes the result of `node` of the inputs of `of`."""
+    inputs = [lowering.value(x) for x in of.inputs if x.kind != "constant"]
     if node.shape == ():
         target = lowering.new_place(TEMPORARY, node.dtype, ())
         target.scalar = node.is_scalar
     else:
-        strides = layout_by_example(function, inputs, node.shape, node.dtype)
+        strides = None  # a careful run asks NumPy for everything
+        if not lowering.careful:
+            strides = layout_by_example(of, [lowering.value(x).array for x in of.inputs])
         target = lowering.new_place(OBJECT, node.dtype, node.shape, strides)
-    lowering.emit(Instruction("call", node.op, function, (), len(inputs), [*inputs, target], target.array.size))
+    lowering.emit(
+        Instruction("call", node.op, function, (), len(inputs), [*inputs, target], target.array.size)
+    )
     return target
 
 

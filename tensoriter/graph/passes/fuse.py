@@ -42,8 +42,8 @@ def fuse(graph: Graph) -> Graph:
 
 
 def is_elementwise(node: Node) -> bool:
-    """Whether a node can be a part of a run: one result, computed element by element from inputs of its shape and
-    single values."""
+    """Whether a node can be a part of a run: one result, computed element by element from inputs of its shape
+    and single values."""
     if node.kind == "ufunc":
         if len(node.attributes["types"]) - len(node.inputs) != 1 or node.attributes.get("checked"):
             return False
@@ -80,8 +80,8 @@ class Runs:
 
     def __init__(self, graph: Graph) -> None:
         self.of: dict[Node, Run] = {}
-        self.needs: dict[Node, set[Run]] = {}      # of nodes outside of runs
-        self.readers: dict[Node, list[Run]] = {}   # of inputs of runs
+        self.needs: dict[Node, set[Run]] = {}  # of nodes outside of runs
+        self.readers: dict[Node, list[Run]] = {}  # of inputs of runs
 
     def take(self, node: Node) -> None:
         """Puts a node into the runs of its inputs, which become one, or into a new one."""
@@ -111,10 +111,13 @@ class Runs:
         self.of[node] = run
 
     def may_join(self, run: Run, other: Run) -> bool:
-        """Whether two runs may be one: of one shape, not too large, and neither needs the other by way of nodes
-        outside of both."""
-        if (run.nodes[0].shape != other.nodes[0].shape or len(run.nodes) + len(other.nodes) > MOST_NODES
-                or len(run.arrays | other.arrays) > MOST_ARRAYS):
+        """Whether two runs may be one: of one shape, not too large, and neither needs the other by way of
+        nodes outside of both."""
+        if (
+            run.nodes[0].shape != other.nodes[0].shape
+            or len(run.nodes) + len(other.nodes) > MOST_NODES
+            or len(run.arrays | other.arrays) > MOST_ARRAYS
+        ):
             return False
         return not self.is_between(run, other) and not self.is_between(other, run)
 
@@ -147,7 +150,9 @@ def in_order(graph: Graph, fused: dict[Node, FusedRun]) -> list[Node | FusedRun]
     """Nodes and runs, each behind what it needs, otherwise in the order of the graph."""
     done: set[Node | FusedRun] = set()
     found: list[Node | FusedRun] = []
-    waiting: list[tuple[Node | FusedRun, bool]] = [(fused.get(node, node), False) for node in reversed(graph.nodes)]
+    waiting: list[tuple[Node | FusedRun, bool]] = [
+        (fused.get(node, node), False) for node in reversed(graph.nodes)
+    ]
     while waiting:
         item, ready = waiting.pop()
         if item in done:
@@ -179,19 +184,36 @@ class FusedRun:
         outer = [new[x] for x in self.inputs if x.kind != "constant"]
         for x in self.inputs:
             position = {"position": len([y for y in inner.values() if y.kind == "input"])}
-            inner[x] = x if x.kind == "constant" else Node("input", "input", (), x.dtype, x.shape, x.is_scalar, position)
+            inner[x] = (
+                x
+                if x.kind == "constant"
+                else Node("input", "input", (), x.dtype, x.shape, x.is_scalar, position)
+            )
         for node in self.members:
             inner[node] = node.with_inputs(tuple([inner[x] for x in node.inputs]))
-        body = Graph(list(inner.values()), [inner[x] for x in self.inputs if x.kind != "constant"],
-                     [inner[x] for x in self.outputs])
+        body = Graph(
+            list(inner.values()),
+            [inner[x] for x in self.inputs if x.kind != "constant"],
+            [inner[x] for x in self.outputs],
+        )
         first = self.outputs[0]
         handles = tuple(dict.fromkeys(handle for node in self.members for handle in node.handles))
-        fused = Node("fused", ", ".join(node.op for node in self.members), tuple(outer), first.dtype, first.shape,
-                     False, {"body": body}, handles)
+        fused = Node(
+            "fused",
+            ", ".join(node.op for node in self.members),
+            tuple(outer),
+            first.dtype,
+            first.shape,
+            False,
+            {"body": body},
+            handles,
+        )
         nodes.append(fused)
         if len(self.outputs) == 1:
             new[first] = fused
             return
         for k, node in enumerate(self.outputs):
-            new[node] = Node("item", node.op, (fused,), node.dtype, node.shape, False, {"index": k}, node.handles)
+            new[node] = Node(
+                "item", node.op, (fused,), node.dtype, node.shape, False, {"index": k}, node.handles
+            )
             nodes.append(new[node])
