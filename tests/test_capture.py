@@ -82,15 +82,16 @@ def observe(function, args, errors):
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_random_functions_answer_alike(data):
-    function, args = data.draw(functions()), some_arrays(data.draw)
-    errors = data.draw(st.sampled_from(["ignore", "warn", "warn", "raise", "call"]))
-    captured = capture(function)
+    errors = data.draw(st.sampled_from(["ignore", "ignore", "warn", "raise", "call"]))
+    # A value that nobody uses is not computed, and so does not warn.
+    function = data.draw(functions(all_results=errors != "ignore"))
+    args, captured = some_arrays(data.draw), capture(function)
+    count = 1 if errors == "ignore" else 3
     try:
-        actual = observe(captured, args, errors), observe(captured, args, errors)
+        actual = [observe(captured, args, errors)[:count] for _ in range(2)]
     except CaptureError:
         return
-    expected = observe(function, args, errors)
-    assert actual == (expected, expected)
+    assert actual == [observe(function, args, errors)[:count]] * 2
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
@@ -103,7 +104,7 @@ def test_other_arrays_of_the_same_kind_and_other_shapes(data):
     others = [x[()] if isinstance(arg, np.generic) else x for x, arg in zip(others, args, strict=True)]
     try:
         for given_args in (args, others, args):
-            assert observe(captured, given_args, "ignore") == observe(function, given_args, "ignore")
+            assert observe(captured, given_args, "ignore")[0] == observe(function, given_args, "ignore")[0]
     except CaptureError:
         return
 

@@ -13,16 +13,22 @@ from typing import Any
 import numpy as np
 
 from tensoriter.core.checked import is_on as is_checked
+from tensoriter.core.plan_call import PlanCall, enable_fast_calls
 from tensoriter.graph import passes, reference
 from tensoriter.graph.containers import Template
 from tensoriter.graph.graph import Graph
-from tensoriter.graph.keys import StandInMet, identities, key_of, put_back, state_key
+from tensoriter.graph.keys import StandInMet, identities, is_plain, key_of, put_back, state_key
+from tensoriter.graph.lower import lower
+from tensoriter.graph.plan import Plan
 from tensoriter.graph.trace import CaptureError, Traced, name_of, trace
 
 Pass = Callable[[Graph], Graph]
 
 MOST_TRACES = 64  # of one function; the one that has not been used for longest makes room
-MOST_SHAPES = 16  # plans of one trace
+MOST_LAYOUTS = 16  # plans of one trace, for arrays of other shapes and strides
+
+
+_NOTHING: frozenset[str] = frozenset()
 
 
 class Entry:
@@ -31,17 +37,21 @@ class Entry:
     graph : None if the function could not be captured, and is called as it is (fallback=True)
     """
 
-    __slots__ = ("graph", "template", "plans", "watches")
+    __slots__ = ("graph", "template", "key", "kinds", "plans", "watches")
 
-    def __init__(self, graph: Graph | None = None, template: Template | None = None) -> None:
+    def __init__(self, graph: Graph | None = None, template: Template | None = None, key: Any = (),
+                 kinds: frozenset[str] = _NOTHING) -> None:
         self.graph = graph
         self.template = template
+        self.key = key
+        self.kinds = kinds
         self.plans: OrderedDict[Hashable, Any] = OrderedDict()
         self.watches: list[Any] = []  # drop the entry when an object that it is for is gone
 
 
-class Captured:
-    """A function that runs as a plan: what `tensoriter.capture` makes."""
+class Captured(PlanCall):
+    """A function that runs as a plan: what `tensoriter.capture` makes. A call like the last one goes straight
+    to its program (see core/plan_call), any other to `_call`."""
 
     def __init__(
         self, function: Callable[..., Any], fallback: bool, own_passes: Sequence[Pass] | None
@@ -61,7 +71,7 @@ class Captured:
     def __repr__(self) -> str:
         return f"<captured {self.function!r}>"
 
-    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def _call(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if self._own_out and out is not None:
             kwargs["out"], out = out, None
         try:
@@ -72,10 +82,23 @@ class Captured:
             return self.function(*args, **kwargs)
         if entry.graph is None:
             return self._uncaptured(args, kwargs, out)
-        results = self._plan_of(entry, arrays)(arrays)
+        plan = self._plan_of(entry, arrays)
+        places = None
         if out is not None:
-            results = _written(results, entry.template.places(out, len(results)))
+            places = entry.template.places(out, len(plan.graph.outputs))
+            for node, place in zip(plan.graph.outputs, places, strict=True):
+                check_place(place, node.dtype, node.shape)
+        results = plan(arrays, places)
+        self._consider(entry, plan, args, kwargs)
         return entry.template.build(results)
+
+    def _consider(self, entry: Entry, plan: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Remembers the call, if what it depends on is seen when it comes again."""
+        if kwargs or self._own_out or is_checked() or "errstate" in entry.kinds or not is_plain(args):
+            self._forget()
+            return
+        contents = [found for identity in identities(entry.key) for found in identity.contents()]
+        self._remember(plan, args, contents, entry.template.form())
 
     @property
     def graph(self) -> Graph | None:
@@ -111,7 +134,6 @@ class Captured:
         return self._new_entry(key, args, kwargs, arrays), arrays
 
     def _new_entry(self, key: Any, args: Any, kwargs: Any, arrays: list[Any]) -> Entry:
-        kinds = frozenset[str]()
         try:
             traced = self._trace(key, args, kwargs)
         except CaptureError:
@@ -119,9 +141,9 @@ class Captured:
                 raise
             entry = Entry()
         else:
-            entry, kinds = Entry(traced.graph, traced.template), traced.specialised
-        full = key, state_key(kinds, arrays)
-        self._kinds[key] = kinds
+            entry = Entry(traced.graph, traced.template, key, traced.specialised)
+        full = key, state_key(entry.kinds, arrays)
+        self._kinds[key] = entry.kinds
         self._entries[full] = entry
         drop = functools.partial(_drop, self._entries, self._kinds, full)
         for identity in identities(key):
@@ -151,34 +173,35 @@ class Captured:
             found = CaptureError(f"{name_of(self.function)} raises this when it is traced: {found!r}")
         raise found
 
-    def _plan_of(self, entry: Entry, arrays: list[Any]) -> Any:
-        shapes = tuple([np.shape(array) for array in arrays])
-        plan = entry.plans.get(shapes)
+    def _plan_of(self, entry: Entry, arrays: list[Any]) -> Plan:
+        layout = tuple([_layout(array) for array in arrays])
+        plan = entry.plans.get(layout)
         if plan is None:
-            plan = entry.plans[shapes] = self._new_plan(entry.graph, shapes, arrays)
-            if len(entry.plans) > MOST_SHAPES:
+            plan = entry.plans[layout] = self._new_plan(entry.graph, arrays)
+            if len(entry.plans) > MOST_LAYOUTS:
                 entry.plans.popitem(last=False)
         else:
-            entry.plans.move_to_end(shapes)
+            entry.plans.move_to_end(layout)
         return plan
 
-    def _new_plan(self, graph: Graph, shapes: tuple[Any, ...], arrays: list[Any]) -> Any:
-        if shapes != tuple([node.shape for node in graph.inputs]):
+    def _new_plan(self, graph: Graph, arrays: list[Any]) -> Plan:
+        shapes = [np.shape(array) for array in arrays]
+        if shapes != [node.shape for node in graph.inputs]:
             try:
-                graph = graph.with_shapes(shapes)
+                other = graph.with_shapes(shapes)
             except Exception as error:
                 found = error
             else:
-                return self._lowered(graph)
+                return self._lowered(other, arrays)
             reference.evaluate(graph, arrays)  # the same error where it is written, after earlier warnings
             raise found
-        return self._lowered(graph)
+        return self._lowered(graph, arrays)
 
-    def _lowered(self, graph: Graph) -> Any:
+    def _lowered(self, graph: Graph, arrays: list[Any]) -> Plan:
         changed = replace(graph, traced=graph)
         for change in passes.default if self.passes is None else self.passes:
             changed = change(changed)
-        return functools.partial(reference.rerun, changed)
+        return lower(changed, arrays)
 
     def _uncaptured(self, args: Any, kwargs: Any, out: Any) -> Any:
         result = self.function(*args, **kwargs)
@@ -186,7 +209,13 @@ class Captured:
             return result
         found: list[Any] = []
         template = Template(result, lambda leaf: found.append(leaf) or len(found) - 1)
-        return template.build(_written(found, template.places(out, len(found))))
+        places = template.places(out, len(found))
+        for value, place in zip(found, places, strict=True):
+            check_place(place, np.asarray(value).dtype, np.shape(value))
+        return template.build(_written(found, places))
+
+
+enable_fast_calls(Captured)
 
 
 class BoundCaptured:
@@ -232,32 +261,35 @@ def _when_gone(value: Any, action: Callable[[], Any]) -> Any:
         return None
 
 
+def _layout(array: Any) -> Hashable:
+    """What of an array a plan depends on, beside its dtype."""
+    if type(array) is np.ndarray:
+        return array.shape, array.strides, array.flags.aligned
+    return ()
+
+
 def _written(results: Sequence[Any], places: Sequence[Any]) -> list[Any]:
     """The results, those with a place written into it."""
-    for result, place in zip(results, places, strict=True):
-        _check_place(result, place)
     given = [place for place in places if place is not None]
     results = [  # what is a view of a place, as of an argument, shall not change while others are written
         np.copy(result) if any(np.may_share_memory(result, place) for place in given) else result
         for result in results
     ]
-    written = []
     for result, place in zip(results, places, strict=True):
         if place is not None:
             np.copyto(place, result)
-        written.append(result if place is None else place)
-    return written
+    return [result if place is None else place for result, place in zip(results, places, strict=True)]
 
 
-def _check_place(result: Any, place: Any) -> None:
+def check_place(place: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    """Refuses an array for a result of this dtype and shape, unless it is of them and can be written to."""
     if place is None:
         return
     if not isinstance(place, np.ndarray):
         raise TypeError(f"out must hold arrays, not {type(place).__name__}")
-    found = np.asarray(result)
-    if place.dtype != found.dtype or place.shape != found.shape:
+    if place.dtype != dtype or place.shape != shape:
         raise ValueError(
-            f"out must have the result's dtype and shape, {found.dtype}{list(found.shape)}, "
+            f"out must have the result's dtype and shape, {dtype}{list(shape)}, "
             f"not {place.dtype}{list(place.shape)}"
         )
     if not place.flags.writeable:

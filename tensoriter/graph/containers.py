@@ -83,6 +83,16 @@ class Template:
             return self._value
         return with_items(self._container, [part.build(results) for part in self._parts])
 
+    def form(self) -> Any:
+        """What `PlanCall` builds results by: the position of the only one, those of a tuple, or `build`."""
+        if self._position is not None:
+            return self._position
+        if type(self._container) is tuple:
+            positions = tuple([part._position for part in self._parts])
+            if positions == tuple(range(len(positions))):
+                return positions
+        return self.build
+
     def places(self, value: Any, count: int) -> list[Any]:
         """What stands in `value`, of the same form, where the results stand: None where it is None.
         TypeError if the form is another."""

@@ -149,6 +149,15 @@ def put_back(contents: list[tuple[Any, tuple[Any, ...]]]) -> None:
             container.update(zip(held[::2], held[1::2], strict=True))
 
 
+def is_plain(value: Any) -> bool:
+    """Whether all containers in it are tuples, lists and dicts, and all arrays are just that: what `PlanCall`
+    recognises by itself."""
+    items = items_of(value)
+    if items is None:
+        return not isinstance(value, np.generic)
+    return type(value) in (tuple, list, dict) and all(is_plain(item) for _, item in items)
+
+
 def identities(key: Any) -> list[Identity]:
     """The objects in a key that stand for themselves."""
     if isinstance(key, Identity):
