@@ -39,6 +39,7 @@ cdef struct Instruction:
     bint silent             # and its own are forgotten
     bint extended
     int body                # RUN: how many instructions behind it are its own
+    bint streams            # RUN: results are written past the cache
     npy_intp size           # elements; TAKE: indices
     npy_intp block          # RUN: elements of a block
     loop_function function
@@ -128,6 +129,6 @@ cdef class Program:
     cdef int go_calling(self, Arena arena, Frame* frame) except -1
     cdef bint call(self, Arena arena, Instruction* instruction) except -1
     cdef object view(self, Arena arena, Place* place, array)
-    cdef int collect(self, Arena arena, PyObject* const* outs, PyObject** results) except -1
+    cdef int collect(self, Arena arena, PyObject** results) except -1
     cdef object result(self, Arena arena, Result* result)
     cdef int leave(self, Arena arena) except -1

@@ -19,6 +19,7 @@ from tensoriter.core.array_api cimport (
     PyArrayObject, PyArray_EquivTypes, PyDataType_ELSIZE, PyErr_Clear,
     PyErr_Occurred, steal,
 )
+from tensoriter.core.checked cimport is_checking
 from tensoriter.core.dtypes cimport (
     element_of, element_size, is_extended_element, is_integer_element, Loop, LoopTable, MAX_OPERANDS,
     MOST_LOOPS,
@@ -31,6 +32,7 @@ from tensoriter.core.layout cimport broadcast, coalesce, is_plain_order, order_d
 from tensoriter.core.loops.table cimport (
     cast_function, CLONGDOUBLE, COMPLEX128, loop_function, own_cast, own_loop, UINT16, UINT32, UINT64, UINT8,
 )
+from tensoriter.core.paths cimport forcing, is_forced
 from tensoriter.core.prepare cimport lay_out, set_single_steps
 from tensoriter.core.short_ways cimport new_scalar
 from tensoriter.core.tiles cimport plan_tiles
@@ -54,8 +56,19 @@ _import_array()
 # A loop of where for each size of element.
 cdef tuple ELEMENT_OF_BITS = (UINT8, UINT16, UINT32, UINT64, COMPLEX128, CLONGDOUBLE)
 
+cdef extern from "move.h":
+    enum:
+        _STREAM_FROM "STREAM_FROM"
+        _STREAMING_STORES "STREAMING_STORES"
+    void stream_out(char* target, const char* source, npy_intp nbytes) noexcept nogil
+    void end_of_stream() noexcept nogil
+
 cdef enum:
     LINE = 64   # bytes: where buffers start
+
+
+STREAM_FROM = _STREAM_FROM              # see move.h
+STREAMING_STORES = bool(_STREAMING_STORES)
 
 
 # ---------------------------------------------------------------- executing
@@ -105,6 +118,8 @@ cdef void run_blocks(Instruction* run, Frame* frame) noexcept nogil:
             if loop.silent:
                 fp_clear(loop.extended)
         start += n
+    if run.streams:
+        end_of_stream()
 
 
 cdef int execute_all(Instruction* code, int first, int end, Frame* frame) noexcept nogil:
@@ -116,6 +131,11 @@ cdef int execute_all(Instruction* code, int first, int end, Frame* frame) noexce
             return error
         i += 1 + code[i].body
     return DONE
+
+
+cdef void stream_line(char** args, const npy_intp* dimensions, const npy_intp* steps, void* data) noexcept nogil:
+    """A copy past the cache in the shape of a loop."""
+    stream_out(args[1], args[0], dimensions[0] * steps[1])
 
 
 cdef void cast_line(char** args, const npy_intp* dimensions, const npy_intp* steps, void* data) noexcept nogil:
@@ -144,13 +164,18 @@ def stand_in(int place, dtype, tuple shape, strides, bint aligned=True):
                                       NULL if strides is None else steps, address, NPY_ARRAY_WRITEABLE, NULL))
 
 
+def wants_care():
+    """Whether a plan has to be run node by node in this context: checked integers, a path that is forced."""
+    return forcing != 0 and (is_checking() or is_forced("strided"))
+
+
 def distance(array, base):
     """How many bytes lie between the first elements of two arrays."""
     return (PyArray_BYTES(<PyArrayObject*><PyObject*>array) - PyArray_BYTES(<PyArrayObject*><PyObject*>base))
 
 
 cdef Loop* loop_of(function, types, list kept) except? NULL:
-    """The loop of an op for these types (of inputs and outputs), of 'where' or of 'cast'; NULL where there is
+    """The loop of an op for these types (of inputs and outputs), of 'where', 'cast' or 'stream'; NULL where there is
     none in C. What it needs alive goes into `kept`."""
     cdef int index, k
     cdef Loop* loop
@@ -167,6 +192,9 @@ cdef Loop* loop_of(function, types, list kept) except? NULL:
             return NULL
         loop.steps[k] = element_size[element_of(loop.types[k])]
         loop.extended |= is_extended_element(element_of(loop.types[k]))
+    if function == "stream":
+        loop.function = <loop_function>stream_line
+        return loop
     if function == "cast":
         loop.data = <void*>own_cast(element_of(loop.types[0]), element_of(loop.types[1]))
         loop.function = <loop_function>cast_line
@@ -396,6 +424,7 @@ cdef class Program:
             target.kind = RUN
             target.body = <int>len(source.body)
             target.block = source.block
+            target.streams = any([loop.function == "stream" for loop in source.body])
         elif source.kind == "take":
             self.add_take(target, source)
         elif source.kind == "call":
@@ -511,7 +540,7 @@ cdef class Program:
             self.enter(arena, inputs, outs)
             error = self.go(arena, raised)
             if error == 0:
-                self.collect(arena, outs, results)
+                self.collect(arena, results)
         finally:
             self.leave(arena)
         return error
@@ -653,17 +682,14 @@ cdef class Program:
         set_base(view, owner)
         return result
 
-    cdef int collect(self, Arena arena, PyObject* const* outs, PyObject** results) except -1:
-        """The results as arrays and scalars; those that were computed elsewhere are copied into `outs`."""
+    cdef int collect(self, Arena arena, PyObject** results) except -1:
+        """The results as arrays and scalars."""
         cdef int k
         for k in range(self.results_count):
             results[k] = NULL
         try:
             for k in range(self.results_count):
                 result = self.result(arena, &self.results[k])
-                if outs is not NULL and outs[k] is not NULL and outs[k] is not <PyObject*>result:
-                    np.copyto(<object>outs[k], result, casting="same_kind")
-                    result = <object>outs[k]
                 Py_INCREF(<PyObject*>result)
                 results[k] = <PyObject*>result
         except BaseException:

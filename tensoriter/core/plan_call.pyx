@@ -3,6 +3,9 @@
 What is remembered of the last call is a list of what to expect, argument by argument and depth first. A call
 that meets anything else goes to Python, which finds or makes the plan for it.
 """
+import functools
+import weakref
+
 import numpy as np
 
 cimport cython
@@ -45,6 +48,8 @@ cdef extern from *:
 
 _import_array()
 
+cdef tuple PLAIN = (bool, int, float, complex, str, bytes, type(None), type)
+
 cdef enum:
     MOST_ARRAYS = 64        # of a call that goes straight to the program
     MOST_POSITIONAL = 32
@@ -78,6 +83,7 @@ cdef class PlanCall:
     cdef Py_ssize_t arguments_count
     cdef list held              # what the pointers above need alive
     cdef list attributes        # (dict or list, its contents when it was traced, as a tuple)
+    cdef bint own_out           # `out` is a parameter of the function itself
     cdef object form            # of the result: a position, a tuple of positions, or a function of a list
     cdef object __weakref__
     cdef dict __dict__
@@ -95,8 +101,9 @@ cdef class PlanCall:
     def _forget(self):
         """Lets every call go to `_call`."""
         self.program = None
+        self.held = self.attributes = None
 
-    def _remember(self, plan, tuple args, list attributes, form):
+    def _remember(self, plan, tuple args, list attributes, form, bint own_out=False):
         """Lets calls with arguments like these go straight to the plan's program.
 
         args : of a call that the plan is for
@@ -104,6 +111,7 @@ cdef class PlanCall:
             must hold the very same objects in a later call
         form : the position of the only result, a tuple of positions, or a function that takes the list of
             results
+        own_out : whether `out` is a parameter of the function itself
         """
         expected = []
         self.program = None
@@ -117,8 +125,9 @@ cdef class PlanCall:
         self.expected = <Expected*>calloc(len(expected) + 1, sizeof(Expected))
         if self.expected is NULL:
             raise MemoryError
-        self.held = [expected, plan]
+        self.held = [plan]
         for k, (kind, value, count) in enumerate(expected):
+            self.held.append(self.hold(kind, value))
             self.expected[<int>k].kind = kind
             self.expected[<int>k].object = <PyObject*>value
             self.expected[<int>k].count = count
@@ -126,8 +135,26 @@ cdef class PlanCall:
         self.arguments_count = len(args)
         self.attributes = attributes
         self.form = form
+        self.own_out = own_out
         self.plan = plan
         self.program = plan.program
+
+
+    cdef object hold(self, kind, value):
+        """What keeps the pointer to a value good: the value itself if it is plain, else what ends it all when the
+        value goes, which nobody shall wait for."""
+        if kind != VALUE or isinstance(value, PLAIN):
+            return value
+        try:
+            return weakref.ref(value, functools.partial(object_is_gone, weakref.ref(self)))
+        except TypeError:
+            return value
+
+
+def object_is_gone(step, reference):
+    """An object is gone that calls were expected to have as an argument."""
+    if step() is not None:
+        step()._forget()
 
 
 cdef bint expect(value, list expected, list buffers) except -1:
@@ -252,7 +279,7 @@ cdef object call_plan(PyObject* self, PyObject* const* args, size_t count, PyObj
     if step.program is None or forcing != 0 or PyVectorcall_NARGS(count) != step.arguments_count:
         return call_slowly(step, args, count, kwnames)
     if kwnames is not NULL:
-        if PyTuple_GET_SIZE(kwnames) != 1 or PyTuple_GET_ITEM(kwnames, 0) is not OUT_KEYWORD:
+        if step.own_out or PyTuple_GET_SIZE(kwnames) != 1 or PyTuple_GET_ITEM(kwnames, 0) is not OUT_KEYWORD:
             return call_slowly(step, args, count, kwnames)
     next_one = step.expected
     for k in range(step.arguments_count):
@@ -317,7 +344,7 @@ cdef inline object compute(PlanCall step, PyObject** arrays, PyObject** outs):
     if program.results_count > 8:
         return compute_many(step, arrays, outs)
     error = program.run(arrays, outs, results, &raised)
-    if error or raised:
+    if error or raised or outs is not NULL:
         return finish(step, arrays, outs, results if not error else NULL, raised)
     return build(step, results)
 
@@ -330,7 +357,7 @@ cdef object compute_many(PlanCall step, PyObject** arrays, PyObject** outs):
         raise MemoryError
     try:
         error = program.run(arrays, outs, results, &raised)
-        if error or raised:
+        if error or raised or outs is not NULL:
             return finish(step, arrays, outs, results if not error else NULL, raised)
         return build(step, results)
     finally:
@@ -338,7 +365,7 @@ cdef object compute_many(PlanCall step, PyObject** arrays, PyObject** outs):
 
 
 cdef object finish(PlanCall step, PyObject** arrays, PyObject** outs, PyObject** results, int raised):
-    """Something has happened that a warning or an error may be due for."""
+    """Something has happened that a warning or an error may be due for, or results have a place to go to."""
     cdef Program program = step.program
     cdef int k
     form = step.form

@@ -19,39 +19,35 @@ from tensoriter.graph.containers import Template
 from tensoriter.graph.graph import Graph
 from tensoriter.graph.keys import StandInMet, identities, is_plain, key_of, put_back, state_key
 from tensoriter.graph.lower import lower
-from tensoriter.graph.plan import Plan
+from tensoriter.graph.plan import Plan, written
 from tensoriter.graph.trace import CaptureError, Traced, name_of, trace
 
 Pass = Callable[[Graph], Graph]
 
 MOST_TRACES = 64  # of one function; the one that has not been used for longest makes room
-MOST_LAYOUTS = 16  # plans of one trace, for arrays of other shapes and strides
-
-
-_NOTHING: frozenset[str] = frozenset()
+MOST_PLANS = 16  # of one trace, for layouts of its arguments
 
 
 class Entry:
-    """A trace for the calls of one key, with a plan for each shape that it was called with.
+    """A trace for the calls of one key, with a plan for each layout of arrays that it was called with.
 
     graph : None if the function could not be captured, and is called as it is (fallback=True)
+    is_general : whether it depends on nothing but the arguments and their layout
     """
 
-    __slots__ = ("graph", "template", "key", "kinds", "plans", "watches")
+    __slots__ = ("graph", "template", "is_general", "plans", "watches")
 
-    def __init__(self, graph: Graph | None = None, template: Template | None = None, key: Any = (),
-                 kinds: frozenset[str] = _NOTHING) -> None:
+    def __init__(self, graph: Graph | None = None, template: Template | None = None,
+                 kinds: frozenset[str] = frozenset()) -> None:
         self.graph = graph
         self.template = template
-        self.key = key
-        self.kinds = kinds
+        self.is_general = "errstate" not in kinds
         self.plans: OrderedDict[Hashable, Any] = OrderedDict()
         self.watches: list[Any] = []  # drop the entry when an object that it is for is gone
 
 
 class Captured(PlanCall):
-    """A function that runs as a plan: what `tensoriter.capture` makes. A call like the last one goes straight
-    to its program (see core/plan_call), any other to `_call`."""
+    """A function that runs as a plan: what `tensoriter.capture` makes."""
 
     def __init__(
         self, function: Callable[..., Any], fallback: bool, own_passes: Sequence[Pass] | None
@@ -83,22 +79,17 @@ class Captured(PlanCall):
         if entry.graph is None:
             return self._uncaptured(args, kwargs, out)
         plan = self._plan_of(entry, arrays)
-        places = None
-        if out is not None:
-            places = entry.template.places(out, len(plan.graph.outputs))
-            for node, place in zip(plan.graph.outputs, places, strict=True):
-                check_place(place, node.dtype, node.shape)
-        results = plan(arrays, places)
-        self._consider(entry, plan, args, kwargs)
-        return entry.template.build(results)
+        if not kwargs:
+            self._expect_again(plan, entry, args)
+        if out is None:
+            return entry.template.build(plan(arrays))
+        return entry.template.build(plan(arrays, entry.template.places(out, len(plan.results))))
 
-    def _consider(self, entry: Entry, plan: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Remembers the call, if what it depends on is seen when it comes again."""
-        if kwargs or self._own_out or is_checked() or "errstate" in entry.kinds or not is_plain(args):
-            self._forget()
-            return
-        contents = [found for identity in identities(entry.key) for found in identity.contents()]
-        self._remember(plan, args, contents, entry.template.form())
+    def _expect_again(self, plan: Plan, entry: Entry, args: tuple[Any, ...]) -> None:
+        """Lets the next call go straight to this plan if its arguments are of the same layout."""
+        if entry.is_general and is_plain(args):
+            contents = [found for identity in identities(key_of(args, [])) for found in identity.contents()]
+            self._remember(plan, args, contents, entry.template.form, self._own_out)
 
     @property
     def graph(self) -> Graph | None:
@@ -134,6 +125,7 @@ class Captured(PlanCall):
         return self._new_entry(key, args, kwargs, arrays), arrays
 
     def _new_entry(self, key: Any, args: Any, kwargs: Any, arrays: list[Any]) -> Entry:
+        kinds = frozenset[str]()
         try:
             traced = self._trace(key, args, kwargs)
         except CaptureError:
@@ -141,9 +133,10 @@ class Captured(PlanCall):
                 raise
             entry = Entry()
         else:
-            entry = Entry(traced.graph, traced.template, key, traced.specialised)
-        full = key, state_key(entry.kinds, arrays)
-        self._kinds[key] = entry.kinds
+            entry = Entry(traced.graph, traced.template, traced.specialised)
+            kinds = traced.specialised
+        full = key, state_key(kinds, arrays)
+        self._kinds[key] = kinds
         self._entries[full] = entry
         drop = functools.partial(_drop, self._entries, self._kinds, full)
         for identity in identities(key):
@@ -174,25 +167,26 @@ class Captured(PlanCall):
         raise found
 
     def _plan_of(self, entry: Entry, arrays: list[Any]) -> Plan:
-        layout = tuple([_layout(array) for array in arrays])
-        plan = entry.plans.get(layout)
+        """The plan for arguments laid out as these."""
+        layouts = tuple([(array.shape, array.strides, array.flags.aligned) for array in arrays])
+        plan = entry.plans.get(layouts)
         if plan is None:
-            plan = entry.plans[layout] = self._new_plan(entry.graph, arrays)
-            if len(entry.plans) > MOST_LAYOUTS:
+            plan = entry.plans[layouts] = self._new_plan(entry.graph, arrays)
+            if len(entry.plans) > MOST_PLANS:
                 entry.plans.popitem(last=False)
         else:
-            entry.plans.move_to_end(layout)
+            entry.plans.move_to_end(layouts)
         return plan
 
     def _new_plan(self, graph: Graph, arrays: list[Any]) -> Plan:
-        shapes = [np.shape(array) for array in arrays]
+        shapes = [array.shape for array in arrays]
         if shapes != [node.shape for node in graph.inputs]:
             try:
-                other = graph.with_shapes(shapes)
+                graph = graph.with_shapes(shapes)
             except Exception as error:
                 found = error
             else:
-                return self._lowered(other, arrays)
+                return self._lowered(graph, arrays)
             reference.evaluate(graph, arrays)  # the same error where it is written, after earlier warnings
             raise found
         return self._lowered(graph, arrays)
@@ -209,10 +203,7 @@ class Captured(PlanCall):
             return result
         found: list[Any] = []
         template = Template(result, lambda leaf: found.append(leaf) or len(found) - 1)
-        places = template.places(out, len(found))
-        for value, place in zip(found, places, strict=True):
-            check_place(place, np.asarray(value).dtype, np.shape(value))
-        return template.build(_written(found, places))
+        return template.build(written(found, template.places(out, len(found))))
 
 
 enable_fast_calls(Captured)
@@ -259,41 +250,6 @@ def _when_gone(value: Any, action: Callable[[], Any]) -> Any:
         return weakref.ref(value, lambda reference: action())
     except TypeError:
         return None
-
-
-def _layout(array: Any) -> Hashable:
-    """What of an array a plan depends on, beside its dtype."""
-    if type(array) is np.ndarray:
-        return array.shape, array.strides, array.flags.aligned
-    return ()
-
-
-def _written(results: Sequence[Any], places: Sequence[Any]) -> list[Any]:
-    """The results, those with a place written into it."""
-    given = [place for place in places if place is not None]
-    results = [  # what is a view of a place, as of an argument, shall not change while others are written
-        np.copy(result) if any(np.may_share_memory(result, place) for place in given) else result
-        for result in results
-    ]
-    for result, place in zip(results, places, strict=True):
-        if place is not None:
-            np.copyto(place, result)
-    return [result if place is None else place for result, place in zip(results, places, strict=True)]
-
-
-def check_place(place: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
-    """Refuses an array for a result of this dtype and shape, unless it is of them and can be written to."""
-    if place is None:
-        return
-    if not isinstance(place, np.ndarray):
-        raise TypeError(f"out must hold arrays, not {type(place).__name__}")
-    if place.dtype != dtype or place.shape != shape:
-        raise ValueError(
-            f"out must have the result's dtype and shape, {dtype}{list(shape)}, "
-            f"not {place.dtype}{list(place.shape)}"
-        )
-    if not place.flags.writeable:
-        raise ValueError("output array is read-only")
 
 
 def capture(function: Callable[..., Any] | None = None, *, fallback: bool = False,

@@ -83,14 +83,14 @@ class Template:
             return self._value
         return with_items(self._container, [part.build(results) for part in self._parts])
 
-    def form(self) -> Any:
-        """What `PlanCall` builds results by: the position of the only one, those of a tuple, or `build`."""
+    @property
+    def form(self) -> int | tuple[int, ...] | Callable[[Sequence[Any]], Any]:
+        """The position of the only result, a tuple of the positions of all of them, or else `build`."""
         if self._position is not None:
             return self._position
-        if type(self._container) is tuple:
-            positions = tuple([part._position for part in self._parts])
-            if positions == tuple(range(len(positions))):
-                return positions
+        positions = tuple([part._position for part in self._parts])
+        if type(self._container) is tuple and None not in positions:
+            return positions
         return self.build
 
     def places(self, value: Any, count: int) -> list[Any]:

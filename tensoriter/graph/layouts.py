@@ -9,7 +9,6 @@ import numpy as np
 
 from tensoriter.graph import reference
 from tensoriter.graph.graph import Node
-from tensoriter.graph.plan import Place
 
 
 def callable_of(node: Node) -> Callable[..., Any]:
@@ -27,21 +26,21 @@ def callable_of(node: Node) -> Callable[..., Any]:
     return call
 
 
-def layout_by_example(function: Callable[..., Any], places: list[Place], shape: tuple[int, ...],
-                      dtype: np.dtype) -> tuple[int, ...]:
-    """The strides of a result, learned from small arrays whose dimensions are nested as these are.
-
-    C order where the function does not take the small ones.
-    """
+def layout_by_example(node: Node, arrays: list[np.ndarray]) -> tuple[int, ...]:
+    """The strides of the node's result for inputs laid out as these, learned from small arrays whose dimensions
+    are nested as these are. C order where NumPy does not take the small ones."""
+    shape, itemsize = node.shape, node.dtype.itemsize
+    values = [reference.apply(x, []) if x.kind == "constant" and not x.shape else small_example(array)
+              for x, array in zip(node.inputs, arrays, strict=True)]
     try:
         with np.errstate(all="ignore"):
-            example = np.asarray(function(*(small_example(place.array) for place in places)))
+            example = np.asarray(reference.apply(node, values))
     except Exception:
-        return dense_strides(range(len(shape)), shape, dtype.itemsize)
+        return dense_strides(range(len(shape)), shape, itemsize)
     if example.ndim != len(shape):
-        return dense_strides(range(len(shape)), shape, dtype.itemsize)
+        return dense_strides(range(len(shape)), shape, itemsize)
     inside_out = sorted(range(len(shape)), key=lambda k: (-example.strides[k], -example.shape[k]))
-    return dense_strides(inside_out, shape, dtype.itemsize)
+    return dense_strides(inside_out, shape, itemsize)
 
 
 def dense_strides(order: Any, shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from tensoriter.graph import reference
 from tensoriter.graph.graph import Graph, Node
 from tensoriter.graph.layouts import callable_of, layout_by_example
 from tensoriter.graph.memory import place_temporaries
+from tensoriter.graph.passes.buffers import unneeded_inputs
 from tensoriter.graph.plan import (
     CONSTANT,
     INPUT,
@@ -32,6 +33,7 @@ from tensoriter.graph.plan import (
     Place,
     Plan,
 )
+from tensoriter.graph.shapes import reduced_axes
 
 BOOL, INTP = np.dtype(bool), np.dtype(np.intp)
 FLAGS = ("divide", "over", "under", "invalid")
@@ -58,6 +60,7 @@ class Lowering:
         self.instructions: list[Instruction] = []
         self.values: dict[Node, Any] = {}
         self.handles: tuple[int, ...] = ()
+        self.over: dict[Node, int] = {}
         self.silent = False
         self.careful = False    # a run has always something to say
         self.watches = False
@@ -93,10 +96,17 @@ class Lowering:
 
     def lower_nodes(self, graph: Graph) -> None:
         """Writes what computes the nodes of a graph, or of the body of a node."""
+        self.note_unneeded(graph)
         for node in graph:
             if node.kind != "constant" and node not in self.values:
                 self.begin(node)
                 self.values[node] = LOWER[node.kind](self, node)
+
+    def note_unneeded(self, graph: Graph) -> None:
+        """Notes which inputs may be written over, whatever passes have done since that was planned."""
+        for node, numbers in unneeded_inputs(graph).items():
+            if node.attributes.get("over") in numbers:
+                self.over[node] = node.attributes["over"]
 
     def value(self, node: Node) -> Any:
         """The place of a node's result; a constant gets one when it is first wanted."""
@@ -124,6 +134,14 @@ class Lowering:
         if place.array.dtype == dtype and flags.c_contiguous and flags.aligned and dtype.isnative:
             return place
         target = self.new_place(TEMPORARY, dtype, place.array.shape)
+        self.copy(place, target)
+        return target
+
+    def laid_out(self, place: Place, strides: tuple[int, ...]) -> Place:
+        """The same values with these strides."""
+        if place.array.size == 0 or place.array.strides == strides:
+            return place
+        target = self.new_place(TEMPORARY, place.array.dtype, place.array.shape, strides)
         self.copy(place, target)
         return target
 
@@ -205,8 +223,8 @@ def lower_elementwise(lowering: Lowering, node: Node) -> Any:
     shape = np.broadcast_shapes(*(place.array.shape for place in inputs))
     outputs = [lowering.new_place(TEMPORARY, dtype, shape, own)
                for dtype, own in zip(types[len(inputs) :], strides, strict=True)]
-    if "over" in node.attributes:
-        outputs = [lowering.written_over(inputs[node.attributes["over"]], outputs[0], function, types)]
+    if node in lowering.over:
+        outputs = [lowering.written_over(inputs[lowering.over[node]], outputs[0], function, types)]
     for place in outputs:
         place.scalar = node.is_scalar
     lowering.loop(node.op, function, types, inputs, outputs)
@@ -217,7 +235,7 @@ def lower_item(lowering: Lowering, node: Node) -> Place:
     places, index = lowering.value(node.inputs[0]), node.attributes["index"]
     if places is None:
         function = callable_of(node.inputs[0])
-        return emit_call(lowering, node, node.inputs[0].inputs, lambda *arrays: function(*arrays)[index])
+        return emit_call(lowering, node, node.inputs[0], lambda *arrays: function(*arrays)[index])
     place: Place = places[index]
     return place
 
@@ -280,11 +298,6 @@ VIEWS: dict[str, Callable[[np.ndarray, Any], np.ndarray | None]] = {
 def lower_take(lowering: Lowering, node: Node) -> Place:
     source, indices = (lowering.value(x) for x in node.inputs)
     axis, mode = node.attributes["axis"], node.attributes.get("mode", "raise")
-    if axis is None:
-        source = lowering.as_contiguous(source, node.dtype)
-        source = Place(source.buffer, source.array.reshape(-1))
-        axis = 0
-    axis %= source.array.ndim
     if source.array.shape[axis] == 0:
         return lower_call(lowering, node)       # which refuses
     if not is_taken_as_it_lies(source.array, axis):
@@ -300,7 +313,7 @@ def lower_take(lowering: Lowering, node: Node) -> Place:
             "take", node.op, None, (), 2, [source, indices, target], indices.array.size,
             options={"outer": outer, "outer_step": source.array.strides[0] if axis > 0 else 0,
                      "length": source.array.shape[axis], "step": step, "chunk": chunk, "mode": mode}))
-    return target
+    return lowering.laid_out(target, layout_by_example(node, [source.array, indices.array]))
 
 
 def is_taken_as_it_lies(array: np.ndarray, axis: int) -> bool:
@@ -312,12 +325,7 @@ def is_taken_as_it_lies(array: np.ndarray, axis: int) -> bool:
 def lower_concatenate(lowering: Lowering, node: Node) -> Place:
     inputs = [lowering.value(x) for x in node.inputs]
     axis = node.attributes["axis"]
-    if axis is None:
-        inputs = [Place(x.buffer, reshape_view(x.array, -1)) for x in (
-            x if reshape_view(x.array, -1) is not None else lowering.as_contiguous(x, x.array.dtype)
-            for x in inputs)]
-        axis = 0
-    strides = layout_by_example(lambda *arrays: np.concatenate(arrays, axis), inputs, node.shape, node.dtype)
+    strides = layout_by_example(node, [x.array for x in inputs])
     if any(result_strides("cast", (x.array.dtype.newbyteorder("="), node.dtype), 1, [x.array]) is None
            for x in inputs):
         return lower_call(lowering, node)
@@ -325,7 +333,7 @@ def lower_concatenate(lowering: Lowering, node: Node) -> Place:
     start = 0
     for place in inputs:
         end = start + place.array.shape[axis]
-        index = (slice(None),) * (axis % len(node.shape)) + (slice(start, end),)
+        index = (*[slice(None)] * axis, slice(start, end))
         lowering.copy(place, Place(target.buffer, target.array[index]))
         start = end
     return target
@@ -345,16 +353,32 @@ def lower_fused(lowering: Lowering, node: Node) -> Any:
 
 def lower_call(lowering: Lowering, node: Node) -> Place:
     """What has no instruction of its own: NumPy does it."""
-    return emit_call(lowering, node, node.inputs, callable_of(node))
+    lowering.careful |= warns_always(node)
+    return emit_call(lowering, node, node, callable_of(node))
 
 
-def emit_call(lowering: Lowering, node: Node, nodes: Sequence[Node], function: Callable[..., Any]) -> Place:
-    inputs = [lowering.value(x) for x in nodes if x.kind != "constant"]
+def warns_always(node: Node) -> bool:
+    """Whether a run has a warning to give that is no floating-point flag."""
+    if node.kind == "cast":
+        return node.inputs[0].dtype.kind == "c" and node.dtype.kind not in "cb"
+    name, options = node.attributes.get("function"), node.attributes.get("keywords") or node.attributes
+    if name not in ("mean", "var", "std"):
+        return False
+    over = reduced_axes(options.get("axis"), len(node.inputs[0].shape))
+    count = math.prod([node.inputs[0].shape[axis] for axis in over])
+    return count <= (options.get("ddof") or 0)
+
+
+def emit_call(lowering: Lowering, node: Node, of: Node, function: Callable[..., Any]) -> Place:
+    """A call of `function`, which makes the result of `node` of the inputs of `of`."""
+    inputs = [lowering.value(x) for x in of.inputs if x.kind != "constant"]
     if node.shape == ():
         target = lowering.new_place(TEMPORARY, node.dtype, ())
         target.scalar = node.is_scalar
     else:
-        strides = layout_by_example(function, inputs, node.shape, node.dtype)
+        strides = None      # a careful run asks NumPy for everything
+        if not lowering.careful:
+            strides = layout_by_example(of, [lowering.value(x).array for x in of.inputs])
         target = lowering.new_place(OBJECT, node.dtype, node.shape, strides)
     lowering.emit(Instruction("call", node.op, function, (), len(inputs), [*inputs, target], target.array.size))
     return target

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tensoriter.core.op import Op
-from tensoriter.core.plan import Program
+from tensoriter.core.plan import Program, wants_care
 from tensoriter.graph import reference
 from tensoriter.graph.graph import Graph
 
@@ -104,7 +104,9 @@ class Plan:
     def __call__(self, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray | None] | None = None) -> list[Any]:
         """The results, for arguments laid out as the plan was made for (ValueError if they are not)."""
         given = [np.asarray(array) for array in arrays]
-        if self.program is None:
+        for place, (_, _, like) in zip(out or (), self.results, strict=bool(out)):
+            check_place(like, place)
+        if self.program is None or wants_care():
             return self.run_by_node(given, out)
         results, flags = self.program(given, None if out is None else list(out))
         return self.finish(given, out, results, flags)
@@ -112,19 +114,15 @@ class Plan:
     def finish(self, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray | None] | None,
                results: list[Any] | None, flags: int) -> list[Any]:
         """The results of a run that raised these floating-point flags, or that failed (None): as they are if
-        nobody wants to know, else computed again the careful way."""
+        nobody wants to know, else computed again the careful way. Then they are written where they belong."""
         if results is None or (flags and (self.watches or is_watched(flags))):
             return self.run_by_node(arrays, out)
-        return results
+        return results if out is None else written(results, out)
 
     def run_by_node(self, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray | None] | None) -> list[Any]:
         """The careful way: each node by NumPy, which warns and raises where that is due."""
         results = reference.rerun(self.graph, arrays)
-        for k, target in enumerate(out or ()):
-            if target is not None:
-                np.copyto(target, results[k], casting="same_kind")
-                results[k] = target
-        return results
+        return results if out is None else written(results, out)
 
     def __str__(self) -> str:
         lines = [f"plan of {self.graph.name or 'a graph'}: {len(self.instructions)} instructions, "
@@ -161,3 +159,36 @@ def is_watched(flags: int) -> bool:
     state = np.geterr()
     names = ("divide", "over", "under", "invalid")
     return any(flags >> bit & 1 and state[name] != "ignore" for bit, name in enumerate(names))
+
+
+def written(results: Sequence[Any], places: Sequence[Any]) -> list[Any]:
+    """The results, those with a place written into it (unless they were computed there)."""
+    for result, place in zip(results, places, strict=True):
+        check_place(np.asarray(result), place)
+    given = [place for place in places if place is not None]
+    results = [  # what is a view of a place, as of an argument, shall not change while others are written
+        np.copy(result) if result is not target and any(np.may_share_memory(result, place) for place in given)
+        else result
+        for result, target in zip(results, places, strict=True)
+    ]
+    written = []
+    for result, place in zip(results, places, strict=True):
+        if place is not None and place is not result:
+            np.copyto(place, result)
+        written.append(result if place is None else place)
+    return written
+
+
+def check_place(result: np.ndarray, place: Any) -> None:
+    """Raises unless a result like this can be written there."""
+    if place is None:
+        return
+    if not isinstance(place, np.ndarray):
+        raise TypeError(f"out must hold arrays, not {type(place).__name__}")
+    if place.dtype != result.dtype or place.shape != result.shape:
+        raise ValueError(
+            f"out must have the result's dtype and shape, {result.dtype}{list(result.shape)}, "
+            f"not {place.dtype}{list(place.shape)}"
+        )
+    if not place.flags.writeable:
+        raise ValueError("output array is read-only")

@@ -178,6 +178,11 @@ def mean(array: Any, at: Caller, axis: Any, keepdims: bool, dtype: Any = None) -
     return at((array.dtype if is_half else total.dtype).type, quotient)
 
 
+def _fused(node: Node, values: Sequence[Any], at: Caller) -> Any:
+    results = evaluate(node.attributes["body"], values)
+    return results if len(results) > 1 else results[0]
+
+
 def _call(node: Node, values: Sequence[Any], at: Caller) -> Any:
     function = function_of(node.attributes["function"])
     return at(function, *map(_number, values), **node.attributes["keywords"])
@@ -194,6 +199,7 @@ _KINDS: dict[str, Callable[[Node, Sequence[Any], Caller], Any]] = {
     "concatenate": _concatenate,
     "reduce": _reduce,
     "call": _call,
+    "fused": _fused,
 }
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensoriter.core.plan import is_own, result_strides, stand_in
+from tensoriter.core.plan import STREAM_FROM, STREAMING_STORES, is_own, result_strides, stand_in
 from tensoriter.graph.graph import Graph, Node
 from tensoriter.graph.lower import Lowering, loop_of
 from tensoriter.graph.plan import TEMPORARY, Buffer, Instruction, Place
 
 # Of the widest operand in a block: several such lie in L1 (32 KiB on most CPUs) side by side.
-BLOCK_BYTES = 8192
+BLOCK_BYTES = 16384
 # Loops that go by vectors meet the ends of blocks where they would go over from one vector to the next.
 MULTIPLE = 64
 
@@ -21,6 +21,7 @@ def lower_run(lowering: Lowering, node: Node, body: Graph) -> bool:
     if not lie_alike([lowering.value(x).array for x in body.inputs if x.shape == node.shape]):
         return False
     buffers, instructions = len(lowering.buffers), len(lowering.instructions)
+    lowering.note_unneeded(body)
     run = RunWriter(lowering, node, body)
     if all(run.add(member) for member in body if member.kind not in ("input", "constant")):
         lowering.begin(node)
@@ -53,9 +54,12 @@ class RunWriter:
         widest = max(x.dtype.itemsize for x in body)
         most = max(MULTIPLE, BLOCK_BYTES // widest // MULTIPLE * MULTIPLE)
         self.block = self.size if self.size <= most else most
+        arrays = [*body.outputs, *(x for x in body.inputs if x.shape == node.shape)]
+        self.streams = STREAMING_STORES and sum(x.dtype.itemsize for x in arrays) * self.size >= STREAM_FROM
 
     def add(self, node: Node) -> bool:
         """Writes one node; False where that cannot be."""
+        lowering = self.lowering
         function, types = loop_of(node)
         inputs = []
         for x, dtype in zip(node.inputs, types, strict=False):
@@ -66,18 +70,26 @@ class RunWriter:
         strides = result_strides(function, types, len(inputs), [place.array for place in inputs])
         if strides is None:
             return False
-        over = inputs[node.attributes["over"]] if "over" in node.attributes else None
-        if node in self.outputs:
-            target = self.lowering.new_place(TEMPORARY, types[-1], self.shape, strides[0])
-            target.moves = True
+        over = inputs[lowering.over[node]] if node in lowering.over else None
+        if node in self.outputs and not self.streams:
+            target = self.result(types[-1], strides[0])
         elif over is not None and over.local and over.array.dtype == types[-1] and is_own(function, types):
             target = over
         else:
             target = self.local(types[-1], strides[0])
-        self.lowering.begin(node)
+        lowering.begin(node)
         self.write(node.op, function, types, [*inputs, target])
-        self.lowering.values[node] = target
+        if node in self.outputs and self.streams:
+            block, target = target, self.result(types[-1], strides[0])
+            self.write("stream", "stream", (types[-1], types[-1]), [block, target])
+        lowering.values[node] = target
         return True
+
+    def result(self, dtype: np.dtype, strides: tuple[int, ...]) -> Place:
+        """Memory for all elements."""
+        target = self.lowering.new_place(TEMPORARY, dtype, self.shape, strides)
+        target.moves = True
+        return target
 
     def write(self, op: str, function: object, types: tuple[np.dtype, ...], places: list[Place]) -> None:
         lowering = self.lowering

@@ -22,24 +22,34 @@ def reuse_buffers(graph: Graph) -> Graph:
     >>> [node.attributes.get("over") for node in reuse_buffers(graph)]
     [None, None, None, None, 0]
     """
+    unneeded = unneeded_inputs(graph)
+
+    def choose(node: Node, inputs: tuple[Node, ...]) -> Node:
+        attributes = {name: value for name, value in node.attributes.items() if name != "over"}
+        if unneeded[node]:
+            attributes["over"] = unneeded[node][0]
+        elif node.kind == "fused":
+            attributes["body"] = reuse_buffers(attributes["body"])
+        elif "over" not in node.attributes:
+            return node.with_inputs(inputs)
+        return replace(node, inputs=inputs, attributes=attributes)
+
+    return graph.rebuilt(choose)
+
+
+def unneeded_inputs(graph: Graph) -> dict[Node, list[int]]:
+    """For each node which of its inputs, by number, its result may be written over."""
     last: dict[Node, Node] = {}
     for node in graph:
         for x in node.inputs:
             last[x] = node
     kept = set(graph.outputs) | {x for node in graph if node.kind in ("view", "item") for x in node.inputs}
-
-    def choose(node: Node, inputs: tuple[Node, ...]) -> Node:
-        attributes = node.attributes
-        if node.kind == "where" or (node.kind == "ufunc" and node.attributes["function"].nout == 1):
-            over = [k for k, x in enumerate(node.inputs) if last[x] is node and x not in kept and fits(x, node)]
-            if over:
-                attributes = {**attributes, "over": over[0]}
-        elif node.kind == "fused":
-            attributes = {**attributes, "body": reuse_buffers(attributes["body"])}
-        return replace(node, inputs=inputs, attributes=attributes) if attributes is not node.attributes else (
-            node.with_inputs(inputs))
-
-    return graph.rebuilt(choose)
+    found: dict[Node, list[int]] = {}
+    for node in graph:
+        single = node.kind == "where" or (node.kind == "ufunc" and node.attributes["function"].nout == 1)
+        found[node] = [k for k, x in enumerate(node.inputs) if single and last[x] is node and x not in kept
+                       and fits(x, node)]
+    return found
 
 
 def fits(x: Node, node: Node) -> bool:
