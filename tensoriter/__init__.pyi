@@ -19,11 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tensoriter.graph.graph import Graph
+from tensoriter.graph.plan import Plan
 
 __version__: str
 __all__ = [
     "CaptureError", "Explanation", "Op", "TensorIterator", "capture", "checked", "explain", "force_path",
-    "free_list", "get_include", "info", "num_threads", "operators", "set_num_threads", "threads",
+    "free_list", "get_include", "info", "load_plan", "num_threads", "operators", "set_num_threads", "threads",
     "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
     "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_count", "bitwise_invert",
     "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "cbrt", "ceil",
@@ -398,7 +399,7 @@ class _Captured(Generic[_P, _R_co]):
     fallback: bool
     @property
     def graph(self) -> Graph | None: ...
-    def plan(self, *args: Any, **kwargs: Any) -> Any: ...
+    def plan(self, *args: Any, **kwargs: Any) -> Plan: ...
     @overload
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R_co: ...
     @overload
@@ -436,3 +437,4 @@ class threads:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
+def load_plan(file: str | PathLike[str]) -> Plan: ...

@@ -8,38 +8,32 @@ import numpy as np
 
 cimport cython
 from cpython.object cimport PyObject
-from libc.stdlib cimport calloc, free, malloc
 from libc.stdint cimport uintptr_t
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 from tensoriter.core.array_api cimport (
     _import_array, flags_of, is_plain_array, NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, npy_intp, NPY_KEEPORDER,
-    NPY_MAXDIMS, Py_DECREF, Py_INCREF, Py_XDECREF, PyArray_BYTES, PyArray_CopyInto, PyArray_Descr,
-    PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_NewFromDescr, PyArray_STRIDES, PyArray_Type,
-    PyArrayObject, PyArray_EquivTypes, PyDataType_ELSIZE, PyErr_Clear,
-    PyErr_Occurred, steal,
+    Py_DECREF, Py_INCREF, Py_XDECREF, PyArray_BYTES, PyArray_CopyInto, PyArray_DESCR, PyArray_DIMS,
+    PyArray_EquivTypes, PyArray_NDIM, PyArray_NewFromDescr, PyArray_STRIDES, PyArray_Type, PyArrayObject,
+    PyDataType_ELSIZE, PyErr_Clear, PyErr_Occurred, steal,
 )
 from tensoriter.core.checked cimport is_checking
-from tensoriter.core.dtypes cimport (
-    element_of, element_size, is_extended_element, is_integer_element, Loop, LoopTable, MAX_OPERANDS,
-    MOST_LOOPS,
-)
-from tensoriter.core.for_each cimport for_each_from
+from tensoriter.core.dtypes cimport Loop, MAX_OPERANDS
 from tensoriter.core.fpstatus cimport fp_clear, fp_numpy_flags, fp_status
 from tensoriter.core.freelist cimport new_array
-from tensoriter.core.iterator cimport Iterator, Operand, RELEASE_FROM, set_array
-from tensoriter.core.layout cimport broadcast, coalesce, is_plain_order, order_dimensions, output_strides
-from tensoriter.core.loops.table cimport (
-    cast_function, CLONGDOUBLE, COMPLEX128, loop_function, own_cast, own_loop, UINT16, UINT32, UINT64, UINT8,
+from tensoriter.core.instructions cimport (
+    BLOCK_RUN, CALL, DONE, execute_all, fill, Frame, Instruction, ITERATE, LOOP, loop_of, mark_buffered,
+    OUT_OF_BOUNDS, Place, Rows, TAKE,
 )
+from tensoriter.core.iterator cimport Iterator, Operand, RELEASE_FROM, set_array
+from tensoriter.core.layout cimport coalesce, is_plain_order, order_dimensions
 from tensoriter.core.paths cimport forcing, is_forced
-from tensoriter.core.prepare cimport lay_out, set_single_steps
+from tensoriter.core.prepare cimport set_single_steps
 from tensoriter.core.short_ways cimport new_scalar
 from tensoriter.core.tiles cimport plan_tiles
 
-cdef extern from "take.h":
-    bint take_rows(const char* source, const npy_intp* indices, char* target, npy_intp count, npy_intp outer,
-                   npy_intp outer_step, npy_intp length, npy_intp step, npy_intp chunk, int mode) noexcept nogil
+from tensoriter.core.instructions import distance
 
 cdef extern from *:
     """
@@ -53,228 +47,15 @@ cdef extern from *:
 
 _import_array()
 
-# A loop of where for each size of element.
-cdef tuple ELEMENT_OF_BITS = (UINT8, UINT16, UINT32, UINT64, COMPLEX128, CLONGDOUBLE)
-
-cdef extern from "move.h":
-    enum:
-        _STREAM_FROM "STREAM_FROM"
-        _STREAMING_STORES "STREAMING_STORES"
-    void stream_out(char* target, const char* source, npy_intp nbytes) noexcept nogil
-    void end_of_stream() noexcept nogil
-
 cdef enum:
     LINE = 64   # bytes: where buffers start
 
 
-STREAM_FROM = _STREAM_FROM              # see move.h
-STREAMING_STORES = bool(_STREAMING_STORES)
-
-
-# ---------------------------------------------------------------- executing
-
-cdef int execute(Instruction* instruction, Frame* frame) noexcept nogil:
-    """Runs one instruction that is no CALL."""
-    cdef char* pointers[MAX_OPERANDS]
-    cdef int k
-    cdef npy_intp n = instruction.size
-    if instruction.kind == RUN:
-        run_blocks(instruction, frame)
-        return DONE
-    if instruction.guarded:
-        frame.raised |= fp_status(instruction.extended)
-    for k in range(instruction.count):
-        pointers[k] = frame.bases[instruction.places[k].buffer] + instruction.places[k].offset
-    if instruction.kind == LOOP:
-        instruction.function(pointers, &n, instruction.steps, instruction.data)
-    elif instruction.kind == ITERATE:
-        for_each_from(instruction.it, pointers, instruction.data)
-    elif instruction.kind == TAKE:
-        if not take_rows(pointers[0], <npy_intp*>pointers[1], pointers[2], n, instruction.rows.outer,
-                         instruction.rows.outer_step, instruction.rows.length, instruction.rows.step,
-                         instruction.rows.chunk, instruction.rows.mode):
-            return OUT_OF_BOUNDS
-    if instruction.silent:
-        fp_clear(instruction.extended)
-    return DONE
-
-
-cdef void run_blocks(Instruction* run, Frame* frame) noexcept nogil:
-    """All loops of a run on one block, then on the next, so that temporaries stay in the first cache."""
-    cdef char* pointers[MAX_OPERANDS]
-    cdef npy_intp start = 0, n
-    cdef int i, k
-    cdef Instruction* loop
-    while start < run.size:
-        n = min(run.block, run.size - start)
-        for i in range(run.body):
-            loop = run + 1 + i
-            for k in range(loop.count):
-                pointers[k] = (frame.bases[loop.places[k].buffer] + loop.places[k].offset
-                               + start * loop.places[k].advance)
-            if loop.guarded:
-                frame.raised |= fp_status(loop.extended)
-            loop.function(pointers, &n, loop.steps, loop.data)
-            if loop.silent:
-                fp_clear(loop.extended)
-        start += n
-    if run.streams:
-        end_of_stream()
-
-
-cdef int execute_all(Instruction* code, int first, int end, Frame* frame) noexcept nogil:
-    """Instructions from `first` on, up to `end`."""
-    cdef int i = first, error
-    while i < end:
-        error = execute(&code[i], frame)
-        if error != DONE:
-            return error
-        i += 1 + code[i].body
-    return DONE
-
-
-cdef void stream_line(char** args, const npy_intp* dimensions, const npy_intp* steps, void* data) noexcept nogil:
-    """A copy past the cache in the shape of a loop."""
-    stream_out(args[1], args[0], dimensions[0] * steps[1])
-
-
-cdef void cast_line(char** args, const npy_intp* dimensions, const npy_intp* steps, void* data) noexcept nogil:
-    """A cast in the shape of a loop."""
-    (<cast_function>data)(args[0], steps[0], args[1], steps[1], dimensions[0])
-
-
-# ---------------------------------------------------------------- operands that are described, not there
-
-def stand_in(int place, dtype, tuple shape, strides, bint aligned=True):
-    """An array of that dtype, shape and strides (None: C order) whose memory is not there.
-
-    It serves to ask NumPy for the layout of what is made of it, and must not be read. `place` tells stand-ins
-    apart: those of two places share no address.
-    """
-    cdef npy_intp extents[NPY_MAXDIMS]
-    cdef npy_intp steps[NPY_MAXDIMS]
-    cdef int k, ndim = <int>len(shape)
-    cdef char* address = <char*><uintptr_t>(LINE * (place + 1) + (0 if aligned else 1))
-    for k in range(ndim):
-        extents[k] = shape[k]
-        if strides is not None:
-            steps[k] = strides[k]
-    Py_INCREF(<PyObject*>dtype)
-    return steal(PyArray_NewFromDescr(&PyArray_Type, <PyArray_Descr*><PyObject*>dtype, ndim, extents,
-                                      NULL if strides is None else steps, address, NPY_ARRAY_WRITEABLE, NULL))
-
+# ---------------------------------------------------------------- arrays as they are described
 
 def wants_care():
     """Whether a plan has to be run node by node in this context: checked integers, a path that is forced."""
     return forcing != 0 and (is_checking() or is_forced("strided"))
-
-
-def distance(array, base):
-    """How many bytes lie between the first elements of two arrays."""
-    return (PyArray_BYTES(<PyArrayObject*><PyObject*>array) - PyArray_BYTES(<PyArrayObject*><PyObject*>base))
-
-
-cdef Loop* loop_of(function, types, list kept) except? NULL:
-    """The loop of an op for these types (of inputs and outputs), of 'where', 'cast' or 'stream'; NULL where there is
-    none in C. What it needs alive goes into `kept`."""
-    cdef int index, k
-    cdef Loop* loop
-    kept.append(function)
-    if isinstance(function, LoopTable):
-        index = (<LoopTable>function).find_loop([dtype.num for dtype in types])
-        return NULL if index >= MOST_LOOPS else &(<LoopTable>function).table.loops[index]
-    memory = bytes(sizeof(Loop))
-    kept.append(memory)
-    loop = <Loop*><char*>memory
-    for k in range(len(types)):
-        loop.types[k] = types[k].num
-        if element_of(loop.types[k]) < 0:
-            return NULL
-        loop.steps[k] = element_size[element_of(loop.types[k])]
-        loop.extended |= is_extended_element(element_of(loop.types[k]))
-    if function == "stream":
-        loop.function = <loop_function>stream_line
-        return loop
-    if function == "cast":
-        loop.data = <void*>own_cast(element_of(loop.types[0]), element_of(loop.types[1]))
-        loop.function = <loop_function>cast_line
-        # A signalling NaN is not only moved.
-        loop.floating = not is_integer_element(element_of(loop.types[0])) or not is_integer_element(
-            element_of(loop.types[1]))
-        return NULL if loop.data is NULL else loop
-    for k in range(len(ELEMENT_OF_BITS)):
-        if element_size[<int>ELEMENT_OF_BITS[k]] == loop.steps[1]:
-            loop.function = own_loop(b"where", ELEMENT_OF_BITS[k])
-    return NULL if loop.function is NULL else loop
-
-
-def is_own(function, types):
-    """Whether the loop of result_strides' arguments is one of ours, which may write over an input."""
-    cdef list kept = []
-    cdef Loop* loop = loop_of(function, types, kept)
-    return function != "cast" and loop is not NULL and not loop.borrowed
-
-
-cdef bint fill(Iterator* it, Loop* loop, int nin, int nout, list arrays) except -1:
-    """An iterator over inputs that are described; False where the loop cannot take them."""
-    cdef int k
-    cdef Operand* operand
-    it.nin = nin
-    it.nout = nout
-    it.count = nin + nout
-    it.masked = it.overlapping = False
-    it.scratch_count = it.temporaries_count = 0
-    it.loop = loop
-    it.floating = loop.floating
-    it.extended = loop.extended
-    for k in range(it.count):
-        operand = &it.operands[k]
-        operand.home = NULL
-        operand.overlapped = operand.small = operand.cast_whole = operand.collides = False
-        operand.loop_element = operand.element = element_of(loop.types[k])
-        operand.array = NULL
-        operand.ndim = 0
-        operand.swapped = operand.buffered = False
-        if k < nin:
-            set_array(operand, <PyArrayObject*><PyObject*>arrays[k])
-            if operand.element < 0 or own_cast(operand.element, operand.loop_element) is NULL:
-                return False
-            mark_buffered(it, operand)
-    return broadcast(it) == 0
-
-
-cdef inline void mark_buffered(Iterator* it, Operand* operand) noexcept:
-    operand.buffered = (operand.swapped or operand.element != operand.loop_element
-                        or not flags_of(operand.array) & NPY_ARRAY_ALIGNED)
-    it.extended |= is_extended_element(operand.element)
-    it.floating |= operand.element != operand.loop_element and not is_integer_element(operand.loop_element)
-
-
-def result_strides(function, types, int nin, list arrays):
-    """The strides of each result of an element-wise op of these (stand-in) inputs, as NumPy lays it out; None
-    where there is no loop in C for them. `function` is an op, 'where' or 'cast'."""
-    cdef Iterator it
-    cdef npy_intp shape[NPY_MAXDIMS]
-    cdef npy_intp strides[NPY_MAXDIMS]
-    cdef bint fortran = False
-    cdef int k, axis
-    cdef list kept = []
-    cdef Loop* loop = loop_of(function, types, kept)
-    if loop is NULL or not fill(&it, loop, nin, <int>len(types) - nin, arrays):
-        return None
-    order_dimensions(&it)
-    found = []
-    for k in range(nin, it.count):
-        size = element_size[it.operands[k].element]
-        if function == "where":     # which is always laid out by nditer
-            output_strides(&it, NPY_KEEPORDER, size, strides)
-        elif lay_out(&it, k, NPY_KEEPORDER, shape, strides, &fortran):
-            for axis in range(it.ndim):
-                strides[axis if fortran else it.ndim - 1 - axis] = size
-                # As NumPy counts a length of 0.
-                size *= max(<npy_intp>1, shape[axis if fortran else it.ndim - 1 - axis])
-        found.append(tuple([strides[axis] for axis in range(it.ndim)]))
-    return found
 
 
 cdef bint is_like(PyArrayObject* array, PyArrayObject* like) noexcept:
@@ -421,7 +202,7 @@ cdef class Program:
         target.size = source.size
         self.work += source.size
         if source.kind == "run":
-            target.kind = RUN
+            target.kind = BLOCK_RUN
             target.body = <int>len(source.body)
             target.block = source.block
             target.streams = any([loop.function == "stream" for loop in source.body])

@@ -90,8 +90,8 @@ class Captured(PlanCall):
         if not kwargs:
             self._expect_again(plan, entry, args)
         if out is None:
-            return entry.template.build(plan(arrays))
-        return entry.template.build(plan(arrays, entry.template.places(out, len(plan.results))))
+            return entry.template.build(plan.run(arrays))
+        return entry.template.build(plan.run(arrays, entry.template.places(out, len(plan.results))))
 
     def _expect_again(self, plan: Plan, entry: Entry, args: tuple[Any, ...]) -> None:
         """Lets the next call go straight to this plan if its arguments are of the same layout."""

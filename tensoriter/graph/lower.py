@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from tensoriter.core.op import Op
-from tensoriter.core.plan import Program, is_own, result_strides, stand_in
+from tensoriter.core.instructions import is_own, result_strides, stand_in
+from tensoriter.core.plan import Program
 from tensoriter.graph import reference
 from tensoriter.graph.graph import Graph, Node
 from tensoriter.graph.layouts import callable_of, layout_by_example
@@ -300,6 +301,7 @@ def lower_take(lowering: Lowering, node: Node) -> Place:
     axis, mode = node.attributes["axis"], node.attributes.get("mode", "raise")
     if source.array.shape[axis] == 0:
         return lower_call(lowering, node)       # which refuses
+    strides = layout_by_example(node, [source.array, indices.array])
     if not is_taken_as_it_lies(source.array, axis):
         source = lowering.as_contiguous(source, node.dtype)
     indices = lowering.as_contiguous(indices, INTP)
@@ -311,9 +313,9 @@ def lower_take(lowering: Lowering, node: Node) -> Place:
     if target.array.size > 0:
         lowering.emit(Instruction(
             "take", node.op, None, (), 2, [source, indices, target], indices.array.size,
-            options={"outer": outer, "outer_step": source.array.strides[0] if axis > 0 else 0,
+            options={"outer": outer, "outer_step": source.array.strides[axis - 1] if axis > 0 else 0,
                      "length": source.array.shape[axis], "step": step, "chunk": chunk, "mode": mode}))
-    return lowering.laid_out(target, layout_by_example(node, [source.array, indices.array]))
+    return lowering.laid_out(target, strides)
 
 
 def is_taken_as_it_lies(array: np.ndarray, axis: int) -> bool:

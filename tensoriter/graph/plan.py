@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +29,7 @@ class Place:
     """
 
     buffer: int
-    array: np.ndarray
+    array: np.ndarray = field(repr=False)   # a look at its values would end the process
     scalar: bool = False
     moves: bool = False
     local: bool = False
@@ -36,14 +37,14 @@ class Place:
 
 @dataclass(slots=True)
 class Buffer:
-    """Memory that instructions read and write; `array` is what lies at its beginning.
+    """Memory that instructions read and write; `array` is what lies at its beginning, a stand-in as in Place.
 
     value : a constant's array; a temporary's place in the arena, in bytes
     first, last : the instructions that write it first and use it last
     """
 
     kind: int
-    array: np.ndarray
+    array: np.ndarray = field(repr=False)
     value: Any = None
     first: int = -1
     last: int = -1
@@ -81,9 +82,10 @@ class Instruction:
     silent: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Plan:
-    """What `lower` makes of a graph for arrays of one layout: run it with `plan(arrays)`.
+    """What `lower` makes of a graph for arrays of one layout: run it with `plan(*arrays)`, keep
+    it with `save` or pickle.
 
     graph : what it was lowered from, with concrete shapes
     buffers, instructions : see there
@@ -101,8 +103,51 @@ class Plan:
     program: Program | None
     watches: bool = False
 
-    def __call__(self, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray | None] | None = None) -> list[Any]:
-        """The results, for arguments laid out as the plan was made for (ValueError if they are not)."""
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """The results for these array arguments, in the order in which the function has them: a single one by
+        itself, several as a tuple; `out` is an array or a tuple of arrays (or None) for them likewise.
+
+        The arrays have the dtypes and shapes that the plan was made for (ValueError if they have not). Where
+        they are laid out otherwise, another plan is made for this call.
+        """
+        if out is not None and not isinstance(out, tuple):
+            out = (out,)
+        if len(arrays) != len(self.graph.inputs) or (out is not None and len(out) != len(self.results)):
+            raise ValueError(f"the plan takes {len(self.graph.inputs)} arrays and has {len(self.results)} results")
+        results = self.fitted(arrays).run(arrays, out)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def fitted(self, arrays: Sequence[Any]) -> Plan:
+        """This plan, or another one of its graph where arrays of its shapes are laid out otherwise."""
+        fits = True
+        for k, array in enumerate(map(np.asarray, arrays)):
+            like = self.buffers[k].array
+            if array.dtype != like.dtype or array.shape != like.shape:
+                raise ValueError(f"array {k} must be {layout_text(like)}, not {array.dtype}{list(array.shape)}")
+            fits = fits and array.strides == like.strides and array.flags.aligned == like.flags.aligned
+        if fits:
+            return self
+        from tensoriter.graph.lower import lower
+
+        return lower(self.graph, arrays)
+
+    def save(self, file: str | os.PathLike[str], *, debug: bool = True) -> None:
+        """Writes the plan to a file for `tensoriter.load_plan`; without its debug information if `debug` is False.
+
+        TypeError if it has an op that another process does not find by name, such as one of `Op.from_loops`.
+        """
+        from tensoriter.graph.saved import save_plan
+
+        save_plan(self, file, debug)
+
+    def __reduce__(self) -> Any:
+        from tensoriter.graph.saved import parts_of, plan_of
+
+        debug = self.graph.debug.to_data() if self.graph.debug is not None else None
+        return plan_of, (*parts_of(self), debug)
+
+    def run(self, arrays: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
+        """The list of results for arguments laid out as the plan was made for (ValueError if they are not)."""
         given = [np.asarray(array) for array in arrays]
         for place, (_, _, like) in zip(out or (), self.results, strict=bool(out)):
             check_place(like, place)
@@ -123,6 +168,9 @@ class Plan:
         """The careful way: each node by NumPy, which warns and raises where that is due."""
         results = reference.rerun(self.graph, arrays)
         return results if out is None else written(results, out)
+
+    def __repr__(self) -> str:
+        return f"<plan of {self.graph.name or 'a graph'}: {len(self.instructions)} instructions>"
 
     def __str__(self) -> str:
         lines = [f"plan of {self.graph.name or 'a graph'}: {len(self.instructions)} instructions, "
