@@ -74,7 +74,7 @@ class Step:
 
 
 class Function:
-    """Steps one after the other; the results are the last values, in a list."""
+    """Steps one after the other; the results are the last values, or all that were computed, in a list."""
 
     def __init__(self, steps, results, in_place):
         self.steps, self.results, self.in_place = steps, results, in_place
@@ -85,7 +85,7 @@ class Function:
             values.append(step(values))
         for function, number in self.in_place:  # on a new array, which is written over
             values.append(function(values[-1] * 1, number))
-        return values[-self.results :]
+        return values[-self.results :] if self.results else values[len(arrays) :]
 
     def __repr__(self):
         lines = [f"{step.function} {step.positions} {step.number} {step.keywords}" for step in self.steps]
@@ -93,11 +93,11 @@ class Function:
 
 
 @st.composite
-def functions(draw, most=6):
-    """A function of any number of arrays."""
+def functions(draw, most=6, all_results=False):
+    """A function of any number of arrays. `all_results`: nothing that it computes is dropped."""
     steps = [a_step(draw) for _ in range(draw(st.integers(1, most)))]
     in_place = [(draw(IN_PLACE), draw(NUMBERS)) for _ in range(draw(CHANCE) // 5)]
-    return Function(steps, draw(st.integers(1, 3)), in_place)
+    return Function(steps, 0 if all_results else draw(st.integers(1, 3)), in_place)
 
 
 def a_step(draw):

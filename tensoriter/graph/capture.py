@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
@@ -15,7 +16,7 @@ from tensoriter.core.plan_call import PlanCall, enable_fast_calls
 from tensoriter.graph import passes, reference
 from tensoriter.graph.containers import Template
 from tensoriter.graph.graph import Graph
-from tensoriter.graph.keys import StandInMet, identities, key_of, put_back, state_key
+from tensoriter.graph.keys import StandInMet, identities, is_plain, key_of, put_back, state_key
 from tensoriter.graph.lower import lower
 from tensoriter.graph.plan import Plan, written
 from tensoriter.graph.trace import CaptureError, Traced, name_of, trace
@@ -65,6 +66,15 @@ class Captured(PlanCall):
     def __repr__(self) -> str:
         return f"<captured {self.function!r}>"
 
+    def __reduce__(self) -> Any:
+        """As a function is, by its name; one that is not found there with its function."""
+        found: Any = sys.modules.get(self.__module__)
+        for name in self.__qualname__.split("."):
+            found = getattr(found, name, None)
+        if found is self:
+            return self.__qualname__
+        return Captured, (self.function, self.fallback, self.passes)
+
     def _call(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if self._own_out and out is not None:
             kwargs["out"], out = out, None
@@ -85,8 +95,9 @@ class Captured(PlanCall):
 
     def _expect_again(self, plan: Plan, entry: Entry, args: tuple[Any, ...]) -> None:
         """Lets the next call go straight to this plan if its arguments are of the same layout."""
-        if entry.is_general:
-            contents = [found for identity in identities(key_of(args, [])) for found in identity.contents()]
+        objects = identities(key_of(args, []))
+        if entry.is_general and is_plain(args) and all(found.in_dicts for found in objects):
+            contents = [part for found in objects for part in found.contents()]
             self._remember(plan, args, contents, entry.template.form, self._own_out)
 
     @property
@@ -252,7 +263,25 @@ def _when_gone(value: Any, action: Callable[[], Any]) -> Any:
 
 def capture(function: Callable[..., Any] | None = None, *, fallback: bool = False,
             passes: Sequence[Pass] | None = None) -> Any:
-    """`function`, to run as a plan: traced once for arguments of one kind, replayed without Python.
+    """The function, to run as a plan: also as a decorator, with arguments or without, and of methods.
+
+    The first call with arguments of one kind traces it: it runs once, on stand-ins for the arrays and NumPy
+    scalars in its arguments, which may lie in tuples, lists, dicts and dataclasses. What it computes becomes a
+    graph (`step.graph`), the graph a plan (`step.plan(*args)`), and the plan gives what the function would: the
+    same bits, dtypes, warnings and exceptions. Arrays are told apart by dtype and number of dimensions, other
+    arguments by value, objects by identity and by what their attributes hold. Another kind of arguments is
+    traced anew, other shapes and strides are planned anew.
+
+    Arrays of the program (globals, attributes) are read in each call. All else that Python does, it does while
+    tracing: what it prints, numbers of closures, branches on shapes. In-place operations on arrays that the
+    function made are captured. `step(..., out=arrays)` writes results into arrays of their dtypes and shapes,
+    given in the form of the result, None where there is none.
+
+    fallback : call the function as it is where it cannot be captured
+    passes : functions from Graph to Graph that take the place of `tensoriter.graph.passes.default`
+
+    CaptureError, a TypeError, names the line of what cannot be captured: branches on values, conversions to
+    numbers or real arrays, functions that a plan does not have, writing to arguments.
 
     >>> import numpy as np, tensoriter
     >>> @tensoriter.capture

@@ -71,7 +71,7 @@ class Identity:
     """The key of an object that stands for itself, as long as its attributes are the same. It is held weakly
     where that is possible, and equals nothing once the object is gone."""
 
-    __slots__ = ("_reference", "_strong", "_hash", "_seen", "_held")
+    __slots__ = ("_reference", "_strong", "_hash", "_seen", "_held", "in_dicts")
 
     def __init__(self, value: Any) -> None:
         self._hash = id(value)
@@ -82,6 +82,7 @@ class Identity:
             self._strong = value
         self._held: list[Any] = []  # keeps what is compared by identity alive
         self._seen: list[Hashable] = []
+        self.in_dicts = True  # and lists: whether `contents` holds all that is compared
         if not isinstance(value, _WITHOUT_STATE):
             self._look(value, {id(value)})
 
@@ -90,6 +91,10 @@ class Identity:
         for name, item in getattr(value, "__dict__", {}).items():
             self._seen.append(name)
             self._look_at(item, met)
+        for name in _slots_of(type(value)):
+            self.in_dicts = False
+            self._seen.append(name)
+            self._look_at(getattr(value, name, None), met)
 
     def _look_at(self, item: Any, met: set[int]) -> None:
         if len(self._seen) > _MOST_ATTRIBUTES:
@@ -139,6 +144,15 @@ class Identity:
         return found
 
 
+def _slots_of(kind: type) -> list[str]:
+    """The names of attributes that lie in slots."""
+    found = []
+    for base in kind.__mro__:
+        names = base.__dict__.get("__slots__", ())
+        found += [names] if isinstance(names, str) else list(names)
+    return [name for name in found if name not in ("__dict__", "__weakref__") and not name.startswith("__")]
+
+
 def put_back(contents: list[tuple[Any, tuple[Any, ...]]]) -> None:
     """Gives dicts and lists what `Identity.contents` has found in them."""
     for container, held in contents:
@@ -147,6 +161,15 @@ def put_back(contents: list[tuple[Any, tuple[Any, ...]]]) -> None:
             container.extend(held)
         else:
             container.update(zip(held[::2], held[1::2], strict=True))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether all containers in it are tuples, lists and dicts, and all arrays are just that: what `PlanCall`
+    recognises by itself."""
+    items = items_of(value)
+    if items is None:
+        return not isinstance(value, np.generic)
+    return type(value) in (tuple, list, dict) and all(is_plain(item) for _, item in items)
 
 
 def identities(key: Any) -> list[Identity]:
