@@ -20,7 +20,7 @@ from tensoriter.ops import *  # noqa: F403
 from tensoriter.ops import __all__ as _op_names
 
 __version__ = "0.1.0"
-__all__ = [
+__all__ = [  # noqa: F405
     "CaptureError", "Explanation", "Op", "TensorIterator", "capture", "checked", "explain", "force_path",
     "free_list", "get_include", "info", "load_plan", "num_threads", "operators", "parallel_ops", "profiler",
     "set_num_threads", "threads", *_op_names,
