@@ -141,7 +141,7 @@ class Writer:
         begin, end, size, handle, name, task, scope, domain, detail, thread, _, path, flags, _ = record
         if flags & RecordFlags.AS_EVENT:
             head = self.head("X", self.text(scope, name), self.text(0, domain), begin, thread)
-            arguments = self.arguments(path, size, detail, handle if path != len(PATHS) or size else 0)
+            arguments = self.arguments(path, size, detail, handle)
             yield f'{head},"dur":{(end - begin) / 1000:.3f},"args":{arguments}}}'
         if flags & RecordFlags.AS_TASK:
             yield from self.pair(self.text(scope, task), '"api"', begin, end, thread, f"api {thread}")
