@@ -34,7 +34,7 @@ if BUILD not in FLAGS:
     sys.exit(f"TENSORITER_BUILD={BUILD} is none of {', '.join(filter(None, FLAGS))}")
 
 # Contraction would fuse x1 + alpha * x2 into one rounding on CPUs that can, and change bits by CPU.
-UNIX = ["-O3", "-std=c11", "-ffp-contract=off", "-fvisibility=hidden", *FLAGS[BUILD]]
+UNIX = ["-O3", "-std=c11", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden", *FLAGS[BUILD]]
 WINDOWS = ["/O2", "/std:c11", "/fp:precise"]
 
 Options.warning_errors = BUILD == "warnings"

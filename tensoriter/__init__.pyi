@@ -1,14 +1,19 @@
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import EllipsisType, TracebackType
-from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, TypedDict, final, overload
+from typing import (
+    Any, Concatenate, Generic, Literal, NamedTuple, ParamSpec, Protocol, SupportsIndex, TypedDict, TypeVar,
+    final, overload,
+)
 
 import numpy as np
 import numpy.typing as npt
 
+from tensoriter.graph.graph import Graph
+
 __version__: str
 __all__ = [
-    "Explanation", "Op", "TensorIterator", "checked", "explain", "force_path", "free_list", "get_include",
-    "info", "num_threads", "operators", "set_num_threads", "threads",
+    "CaptureError", "Explanation", "Op", "TensorIterator", "capture", "checked", "explain", "force_path",
+    "free_list", "get_include", "info", "num_threads", "operators", "set_num_threads", "threads",
     "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
     "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_count", "bitwise_invert",
     "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "cbrt", "ceil",
@@ -367,6 +372,42 @@ class _Info(TypedDict):
     isa_built: tuple[str, ...]
     threads: int
     cpus: int | None
+
+class CaptureError(TypeError): ...
+
+_P = ParamSpec("_P")
+_Q = ParamSpec("_Q")
+_R_co = TypeVar("_R_co", covariant=True)
+_S = TypeVar("_S")
+_Pass = Callable[[Graph], Graph]
+
+class _Captured(Generic[_P, _R_co]):
+    __name__: str
+    __wrapped__: Callable[_P, _R_co]
+    function: Callable[_P, _R_co]
+    fallback: bool
+    @property
+    def graph(self) -> Graph | None: ...
+    def plan(self, *args: Any, **kwargs: Any) -> Any: ...
+    @overload
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R_co: ...
+    @overload
+    def __call__(self, *args: Any, out: Any, **kwargs: Any) -> _R_co: ...
+    @overload
+    def __get__(self, instance: None, owner: type) -> _Captured[_P, _R_co]: ...
+    @overload
+    def __get__(
+        self: _Captured[Concatenate[_S, _Q], _R_co], instance: _S, owner: type | None = ...
+    ) -> _Captured[_Q, _R_co]: ...
+
+@overload
+def capture(
+    function: Callable[_P, _R_co], *, fallback: bool = ..., passes: Sequence[_Pass] | None = ...
+) -> _Captured[_P, _R_co]: ...
+@overload
+def capture(
+    function: None = ..., *, fallback: bool = ..., passes: Sequence[_Pass] | None = ...
+) -> Callable[[Callable[_P, _R_co]], _Captured[_P, _R_co]]: ...
 
 def get_include() -> str: ...
 def info() -> _Info: ...

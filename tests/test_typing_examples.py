@@ -47,8 +47,39 @@ def state() -> int:
     return tensoriter.free_list.limit()["entries"] - tensoriter.free_list.info()["entries"]
 
 
+@tensoriter.capture
+def captured(x: npt.NDArray[Any], dt: float = 0.5) -> npt.NDArray[Any]:
+    return x * dt
+
+
+class Scaled:
+    @tensoriter.capture(fallback=True)
+    def step(self, x: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], str]:
+        return x + 1, "text"
+
+
+def steps() -> list[float]:
+    x = np.ones(3)
+    half: npt.NDArray[Any] = captured(x)
+    captured(x, dt=0.25, out=half)
+    more, text = Scaled().step(half)
+    graph = captured.graph
+    try:
+        tensoriter.capture(lambda x: float(x))(x)
+    except tensoriter.CaptureError as error:
+        assert graph is not None and graph.to_dot() and str(error) and text
+    tensoriter.capture(scaled, passes=[])(x)
+    values: list[float] = more.tolist()
+    return values
+
+
+def scaled(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return 2 * x
+
+
 def test_examples_run() -> None:
     assert state() >= 0
     assert sums().tolist() == [2.0, 4.0, 6.0, 8.0]
     assert others().tolist() == [0.0, 0.0, 0.0, 0.0]
     assert looks().startswith("contiguous strided 3")
+    assert steps() == [1.25, 1.25, 1.25]
