@@ -1,19 +1,31 @@
 from collections.abc import Callable, Mapping, Sequence
 from types import EllipsisType, TracebackType
 from typing import (
-    Any, Concatenate, Generic, Literal, NamedTuple, ParamSpec, Protocol, SupportsIndex, TypedDict, TypeVar,
-    final, overload,
+    Any,
+    Concatenate,
+    Generic,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    SupportsIndex,
+    TypedDict,
+    TypeVar,
+    final,
+    overload,
 )
 
 import numpy as np
 import numpy.typing as npt
 
+from tensoriter import profiler as profiler
 from tensoriter.graph.graph import Graph
 
 __version__: str
 __all__ = [
     "CaptureError", "Explanation", "Op", "TensorIterator", "capture", "checked", "explain", "force_path",
-    "free_list", "get_include", "info", "num_threads", "operators", "set_num_threads", "threads",
+    "free_list", "get_include", "info", "num_threads", "operators", "profiler", "set_num_threads",
+    "threads",
     "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
     "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_count", "bitwise_invert",
     "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "cbrt", "ceil",

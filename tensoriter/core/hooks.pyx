@@ -118,7 +118,7 @@ cdef PyObject* call_recorded(PyObject* self, PyObject* const* args, size_t count
     cdef Call call
     if send is NULL:
         return own(self, args, count, kwnames)
-    describe(&event, Kind.OP, entry.name, entry.task)
+    describe(&event, entry.kind, entry.name, entry.task)
     noter(&event, args, min(given, entry.nin))
     call.path = entry.path
     call.outer = <Call*>get_innermost()

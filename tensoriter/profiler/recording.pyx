@@ -89,8 +89,8 @@ cpdef enum RecordType:
     COUNTER
     MARKER
 
-# A call of an op is an event of its domain and a task of the domain "api". Both reach the trace; the flag that a
-# statistic is sent with decides whether it counts, so that a call counts once.
+# A call of an op is an event of its domain and a task of the domain "api". Both reach the trace; the flag that
+# a statistic is sent with decides whether it counts, so that a call counts once.
 cpdef enum RecordFlags:
     AS_EVENT = 1
     EVENT_COUNTS = 2
@@ -463,7 +463,8 @@ cdef class scope:
     """scope(name): a context manager in which `name:` goes before the names of what is recorded.
 
     Scopes nest, and hold for the thread or task that opened them, as contextvars do. A scope that is
-    left ends, in whatever order and by whatever thread. TypeError unless the name is a str, ValueError if empty.
+    left ends, in whatever order and by whatever thread. TypeError unless the name is a str, ValueError if it
+    is empty, RuntimeError where one is left that is not open.
 
     >>> from tensoriter import profiler
     >>> with profiler.scope("layer1"):      # calls of add are recorded as layer1:add
@@ -496,6 +497,8 @@ cdef class scope:
         cdef OpenScope stay = scope_variable.get()
         while stay is not None and not (stay.is_open and stay.owner is self):
             stay = stay.outer
+        if not self.opened:
+            raise RuntimeError(f"{self!r} is not open")
         if stay is None:        # left in another context than it was opened in
             stay = self.opened[len(self.opened) - 1]
         self.opened.remove(stay)

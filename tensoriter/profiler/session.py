@@ -171,7 +171,7 @@ def is_running() -> bool:
 
 @contextmanager
 def profile(**config: object) -> Iterator[None]:
-    """A `with` block that is recorded; arguments as of `set_config`. With a filename, its end writes the trace.
+    """A `with` block that is recorded; arguments as of `set_config`. With a filename, it writes the trace.
 
     >>> import numpy as np, tensoriter
     >>> with profile(shapes=True):
