@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections import Counter, defaultdict
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from tensoriter.profiler import recording, trace
+from tensoriter.profiler import session
 
 MOST_NAMES = 12  # the others are drawn as one
 OTHERS = "others"
@@ -57,9 +56,7 @@ def load(trace_file: str | os.PathLike[str] | None) -> dict[str, Any]:
     if trace_file is not None:
         with open(trace_file, encoding="utf-8") as file:
             return json.load(file)
-    text = io.StringIO()
-    trace.write_events(text, recording.traced_records())
-    return json.loads(text.getvalue())
+    return json.loads(session.trace_text())
 
 
 def read_slices(document: dict[str, Any]) -> list[Slice]:
