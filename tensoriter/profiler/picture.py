@@ -84,7 +84,7 @@ def draw_totals(axes: Any, totals: Times, counts: Counter[str], shown: list[str]
     labels = [short(name) for name, *_ in bars]
     milliseconds = [time / 1000 for _, time, _ in bars]
     drawn = axes.barh(range(len(bars)), milliseconds, color=[colours[name] for name, *_ in bars])
-    axes.bar_label(drawn, [f" {time:,.3g} ms, {count:,} calls" for time, (*_, count) in
+    axes.bar_label(drawn, [f" {time:,.3g} ms, {count:,} call{'s' * (count != 1)}" for time, (*_, count) in
                            zip(milliseconds, bars, strict=True)], fontsize=8)  # fmt: skip
     axes.set_yticks(range(len(bars)), labels)
     axes.invert_yaxis()
