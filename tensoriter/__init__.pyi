@@ -19,13 +19,15 @@ from typing import (
 import numpy as np
 import numpy.typing as npt
 
+from tensoriter import profiler as profiler
 from tensoriter.graph.graph import Graph
 from tensoriter.graph.plan import Plan
 
 __version__: str
 __all__ = [
     "CaptureError", "Explanation", "Op", "TensorIterator", "capture", "checked", "explain", "force_path",
-    "free_list", "get_include", "info", "load_plan", "num_threads", "operators", "set_num_threads", "threads",
+    "free_list", "get_include", "info", "load_plan", "num_threads", "operators", "parallel_ops", "profiler",
+    "set_num_threads", "threads",
     "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
     "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_count", "bitwise_invert",
     "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "cbrt", "ceil",

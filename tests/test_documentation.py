@@ -34,6 +34,10 @@ MODULES = [
     "tensoriter.graph.trace",
     "tensoriter.headers",
     "tensoriter.operators",
+    "tensoriter.profiler",
+    "tensoriter.profiler.objects",
+    "tensoriter.profiler.recording",
+    "tensoriter.profiler.session",
     "tensoriter.timing",
     "tensoriter.verify",
 ]

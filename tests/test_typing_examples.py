@@ -77,9 +77,22 @@ def scaled(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return 2 * x
 
 
+def profiled() -> str:
+    tensoriter.profiler.set_config(profile_memory=True, dump_period=0.5)
+    domain = tensoriter.profiler.Domain("loading")
+    task: tensoriter.profiler.Task = domain.new_task("read")
+    batches = domain.new_counter("batches")
+    with tensoriter.profiler.profile(profile_api=False), tensoriter.profiler.scope("model"), task as same:
+        batches += 1
+        same.enable_aggregate = False
+        domain.new_marker("here").mark("thread")
+    return tensoriter.profiler.dumps(format="json", sort_by="p99")
+
+
 def test_examples_run() -> None:
     assert state() >= 0
     assert sums().tolist() == [2.0, 4.0, 6.0, 8.0]
     assert others().tolist() == [0.0, 0.0, 0.0, 0.0]
     assert looks().startswith("contiguous strided 3")
     assert steps() == [1.25, 1.25, 1.25]
+    assert profiled().startswith("{")

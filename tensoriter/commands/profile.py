@@ -16,7 +16,8 @@ from contextlib import ExitStack, contextmanager
 
 import tensoriter
 from tensoriter import profiler
-from tensoriter.commands import UsageError, run as run_command
+from tensoriter.commands import UsageError
+from tensoriter.commands import run as run_command
 from tensoriter.commands.output_files import check_output_files
 from tensoriter.profiler.report import SORT_BY
 

@@ -10,7 +10,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from tensoriter.core.arguments cimport Arguments, parse_arguments
+from tensoriter.core.arguments cimport Arguments, call_by, parse_arguments
 from tensoriter.core.array_api cimport (
     _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, npy_intp, Py_DECREF,
     Py_INCREF, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES,
@@ -104,7 +104,7 @@ cdef class BoundCall:
 
     def __call__(self, *operands):
         # For those who look for __call__; a call itself goes through vectorcall.
-        return call_bound(<PyObject*>self, (<PyTupleObject*>operands).ob_item, <size_t>len(operands), NULL)
+        return call_by(self.entry.call, self, operands, {})
 
     def __repr__(self):
         texts = [f"{x.dtype}{list(x.shape)}" if hasattr(x, "shape") else repr(x)

@@ -1,15 +1,16 @@
 """Hooks: where a profiler plugs into the core, which does not know it.
 
-What can be called (an op, a bound call, an op's method) keeps the function that callers jump to in an Entry.
-While nobody records, that is its own function, so that it costs a call nothing; while somebody does, it is
-`call_recorded`. Whatever runs by other ways (a plan, its instructions, on any thread, with the GIL or without)
-asks once, at its beginning, whether `recorder` is there, and if so hands it an Event at the end:
+What can be called (an op, a bound call, a method, a plan) keeps the function that callers jump to in an
+Entry. While nobody records, that is its own function, so that it costs a call nothing; while somebody does, it
+is `call_recorded`. Whatever runs by other ways (the instructions of a plan, on any thread, with the GIL or
+without) asks once, at its beginning, whether `recorder` is there, and if so hands it an Event at the end:
 
     cdef Event event
-    cdef recorder_function send = recorder      # decided here, and holds to the end
+    cdef recorder_function send = recorder      # at the plan's entry: decided there, and holds to its exit
     if send is not NULL:
-        describe(&event, Kind.PLAN, name, task)
-        noter(&event, inputs, count)            # where the GIL is; INSTRUCTIONs take its scope over
+        describe(&event, Kind.INSTRUCTION, name, 0)
+        noter(&event, NULL, 0)                  # at the plan's entry, too: its instructions share event.scope
+        event.handle = handle                   # which `profiler.trace.describe_handles` puts into words
         event.begin = now()
     ...                                         # the work
     if send is not NULL:
@@ -67,6 +68,7 @@ cdef struct Entry:
     vectorcallfunc own      # what stands there while nobody records
     unsigned int name
     unsigned int task
+    Kind kind               # OP unless it is set; OP and PLAN go this way
     int path                # of a call that says no other
     int nin                 # positional arguments that are inputs
     Entry* previous

@@ -4,8 +4,8 @@ from functools import wraps
 from cpython.object cimport PyObject
 
 from tensoriter.core.array_api cimport (
-    _import_array, Py_TYPE, PyArray_NBYTES, PyArray_Type, PyArrayObject, PyTuple_CheckExact,
-    PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyVectorcall_NARGS, vectorcallfunc,
+    _import_array, npy_intp, PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyVectorcall_NARGS,
+    vectorcallfunc,
 )
 
 cdef extern from *:
@@ -14,17 +14,26 @@ cdef extern from *:
 
     /* The recorded call that this thread is in, the innermost one. */
     static THREAD_LOCAL void *innermost = NULL;
-    static inline void *get_innermost(void) { return innermost; }
-    static inline void set_innermost(void *call) { innermost = call; }
+    static inline void **place_of_innermost(void) { return &innermost; }
     """
-    void* get_innermost() noexcept nogil
-    void set_innermost(void* call) noexcept nogil
+    void** place_of_innermost() noexcept nogil
 
 cdef extern from *:
     """
     static inline int is_any_array(PyObject *object) { return PyArray_Check(object); }
+    /* PyArray_NBYTES without its call. */
+    static inline npy_intp bytes_of_array(PyObject *object)
+    {
+        PyArrayObject *array = (PyArrayObject *)object;
+        npy_intp bytes = PyArray_ITEMSIZE(array);
+        for (int k = 0; k < PyArray_NDIM(array); k++) {
+            bytes *= PyArray_DIM(array, k);
+        }
+        return bytes;
+    }
     """
     bint is_any_array(PyObject* object) noexcept nogil
+    npy_intp bytes_of_array(PyObject* object) noexcept nogil
 
 _import_array()
 
@@ -101,7 +110,7 @@ cdef struct Call:
 
 
 cdef void set_path(int path) noexcept:
-    cdef Call* call = <Call*>get_innermost()
+    cdef Call* call = <Call*>place_of_innermost()[0]
     if call is not NULL:
         call.path = path
 
@@ -112,21 +121,22 @@ cdef PyObject* call_recorded(PyObject* self, PyObject* const* args, size_t count
     cdef Entry* entry = <Entry*>place_of_call(self)
     cdef vectorcallfunc own = entry.own
     cdef recorder_function send = recorder
+    cdef void** innermost = place_of_innermost()    # looked up once: that is a call
     cdef Py_ssize_t given = PyVectorcall_NARGS(count)
     cdef PyObject* result
     cdef Event event
     cdef Call call
     if send is NULL:
         return own(self, args, count, kwnames)
-    describe(&event, Kind.OP, entry.name, entry.task)
+    describe(&event, entry.kind, entry.name, entry.task)
     noter(&event, args, min(given, entry.nin))
     call.path = entry.path
-    call.outer = <Call*>get_innermost()
-    set_innermost(&call)
+    call.outer = <Call*>innermost[0]
+    innermost[0] = &call
     event.begin = now()
     result = own(self, args, count, kwnames)
     event.end = now()
-    set_innermost(call.outer)
+    innermost[0] = call.outer
     event.path = call.path
     if kwnames is not NULL:
         given += PyTuple_GET_SIZE(kwnames)
@@ -141,7 +151,7 @@ cdef inline long long bytes_of(PyObject* const* args, Py_ssize_t count, PyObject
     cdef Py_ssize_t k
     for k in range(count):
         if is_any_array(args[k]):
-            total += PyArray_NBYTES(<PyArrayObject*>args[k])
+            total += bytes_of_array(args[k])
     if result is NULL:
         return total
     if PyTuple_CheckExact(result):
@@ -158,7 +168,7 @@ cdef inline long long bytes_of_result(PyObject* result, PyObject* const* args, P
     for k in range(count):
         if args[k] is result:
             return 0
-    return PyArray_NBYTES(<PyArrayObject*>result)
+    return bytes_of_array(result)
 
 
 # ---------------------------------------------------------------- other public functions

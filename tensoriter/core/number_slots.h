@@ -163,8 +163,10 @@ static void *const *recorder_place;
 static inline int elides(PyObject *x, PyObject *other)
 {
     PyArrayObject *array = (PyArrayObject *)x;
-    if (!may_be_temporary(x) || !is_array(x) || PyArray_NBYTES(array) < LARGE_TEMPORARY || *open_blocks != 0 ||
-        *recorder_place != NULL) {
+    if (!may_be_temporary(x) || !is_array(x) || PyArray_NBYTES(array) < LARGE_TEMPORARY) {
+        return 0;
+    }
+    if (*open_blocks != 0 || *recorder_place != NULL) {
         return 0;
     }
     return !is_array(other) || PyArray_DESCR((PyArrayObject *)other) == PyArray_DESCR(array);

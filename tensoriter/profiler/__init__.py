@@ -11,12 +11,26 @@
 """
 
 from tensoriter.profiler.objects import (
-    Counter, Domain, Event, Frame, Marker, ProfileOperator, Task,
+    Counter,
+    Domain,
+    Event,
+    Frame,
+    Marker,
+    ProfileOperator,
+    Task,
 )
 from tensoriter.profiler.picture import plot
 from tensoriter.profiler.recording import scope
 from tensoriter.profiler.session import (
-    dump, dumps, is_running, pause, profile, resume, set_config, start, stop,
+    dump,
+    dumps,
+    is_running,
+    pause,
+    profile,
+    resume,
+    set_config,
+    start,
+    stop,
 )
 
 __all__ = [

@@ -29,7 +29,7 @@ typedef struct {
     uint8_t unused[5];
 } Record;
 
-enum { RING = 1024 };       /* records; a power of 2 */
+enum { RING = 256 };        /* records; a power of 2; 16 KiB, which stay in the first cache */
 
 typedef struct Buffer {
     Record records[RING];

@@ -90,8 +90,10 @@ class Span:
             (begin, thread, scope), self._begun = self._begun, None
         if begin:
             flags = RecordFlags.AS_EVENT | (RecordFlags.EVENT_COUNTS if self.enable_aggregate else 0)
-            recording.add(self.record_type, flags, self.domain.number, self._number, begin, end, scope=scope,
-                          detail=thread, handle=next(_ids))  # fmt: skip
+            self._record(flags, begin, end, scope, thread)
+
+    def _record(self, flags: int, begin: int, end: int, scope: int, thread: int) -> None:
+        recording.add(self.record_type, flags, self.domain.number, self._number, begin, end, scope=scope)
 
     def _check_thread(self, begun: tuple[int, int, int]) -> None:
         """Where a thread alone can end what it has begun."""
@@ -116,6 +118,10 @@ class Task(Span):
     """
 
     record_type = RecordType.TASK
+
+    def _record(self, flags: int, begin: int, end: int, scope: int, thread: int) -> None:
+        recording.add(self.record_type, flags, self.domain.number, self._number, begin, end, scope=scope,
+                      detail=thread, handle=next(_ids))  # fmt: skip
 
 
 class Frame(Span):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections import Counter, defaultdict
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from tensoriter.profiler import recording, trace
+from tensoriter.profiler import session
 
 MOST_NAMES = 12  # the others are drawn as one
 OTHERS = "others"
 PIXELS = 2000  # of a time line: what lies closer together is drawn as one
 DOMAINS = ("operator", "plan", "event")
+
+Times = Counter[str]  # microseconds by name
+Colours = dict[str, str]  # by name
 
 
 class Slice(NamedTuple):
@@ -27,7 +29,7 @@ class Slice(NamedTuple):
 
 
 def plot(file: str | os.PathLike[str], trace_file: str | os.PathLike[str] | None = None) -> None:
-    """Draw what was recorded (or a trace that was written before) into `file`, in the format its name ends in.
+    """Draw what was recorded, or a trace written before, into `file`, in the format that its name ends in.
 
     Above, bars of the total time by op, with the number of calls; below, the time line of each thread.
     ImportError without matplotlib, OSError where a file cannot be read or written, ValueError for a
@@ -45,7 +47,7 @@ def plot(file: str | os.PathLike[str], trace_file: str | os.PathLike[str] | None
     figure = new_figure(10, 2.5 + 0.25 * (len(shown) + 1) + 0.45 * len(threads))
     above, below = figure.subplots(2, height_ratios=[len(shown) + 2, 1.6 * len(threads) + 1])
     draw_totals(above, totals, counts, shown, colours)
-    draw_time_line(below, slices, threads, shown, colours)
+    draw_time_line(below, slices, threads, colours)
     figure.savefig(os.fspath(file), dpi=150)
 
 
@@ -54,9 +56,7 @@ def load(trace_file: str | os.PathLike[str] | None) -> dict[str, Any]:
     if trace_file is not None:
         with open(trace_file, encoding="utf-8") as file:
             return json.load(file)
-    text = io.StringIO()
-    trace.write_events(text, recording.traced_records())
-    return json.loads(text.getvalue())
+    return json.loads(session.trace_text())
 
 
 def read_slices(document: dict[str, Any]) -> list[Slice]:
@@ -68,15 +68,15 @@ def read_slices(document: dict[str, Any]) -> list[Slice]:
     ]  # fmt: skip
 
 
-def total_times(slices: list[Slice]) -> tuple[Counter[str], Counter[str]]:
+def total_times(slices: list[Slice]) -> tuple[Times, Counter[str]]:
     """Total time in microseconds and number of slices, by name."""
-    totals: Counter[str] = Counter()
+    totals: Times = Counter()
     for s in slices:
-        totals[s.name] += s.end - s.begin  # type: ignore[assignment]
+        totals[s.name] += s.end - s.begin
     return totals, Counter(s.name for s in slices)
 
 
-def draw_totals(axes: Any, totals: Counter[str], counts: Counter[str], shown: list[str], colours: dict) -> None:
+def draw_totals(axes: Any, totals: Times, counts: Counter[str], shown: list[str], colours: Colours) -> None:
     rest = [name for name in totals if name not in colours]
     bars = [(name, totals[name], counts[name]) for name in shown]
     if rest:
@@ -84,7 +84,7 @@ def draw_totals(axes: Any, totals: Counter[str], counts: Counter[str], shown: li
     labels = [short(name) for name, *_ in bars]
     milliseconds = [time / 1000 for _, time, _ in bars]
     drawn = axes.barh(range(len(bars)), milliseconds, color=[colours[name] for name, *_ in bars])
-    axes.bar_label(drawn, [f" {time:,.3g} ms, {count:,} calls" for time, (*_, count) in
+    axes.bar_label(drawn, [f" {time:,.3g} ms, {count:,} call{'s' * (count != 1)}" for time, (*_, count) in
                            zip(milliseconds, bars, strict=True)], fontsize=8)  # fmt: skip
     axes.set_yticks(range(len(bars)), labels)
     axes.invert_yaxis()
@@ -94,7 +94,7 @@ def draw_totals(axes: Any, totals: Counter[str], counts: Counter[str], shown: li
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def draw_time_line(axes: Any, slices: list[Slice], threads: list[str], shown: list[str], colours: dict) -> None:
+def draw_time_line(axes: Any, slices: list[Slice], threads: list[str], colours: Colours) -> None:
     origin = min((s.begin for s in slices), default=0.0)
     length = max((s.end for s in slices), default=1.0) - origin
     rows: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)

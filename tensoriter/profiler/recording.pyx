@@ -89,8 +89,8 @@ cpdef enum RecordType:
     COUNTER
     MARKER
 
-# A call of an op is an event of its domain and a task of the domain "api". Both reach the trace; the flag that a
-# statistic is sent with decides whether it counts, so that a call counts once.
+# A call of an op is an event of its domain and a task of the domain "api". Both reach the trace; the flag that
+# a statistic is sent with decides whether it counts, so that a call counts once.
 cpdef enum RecordFlags:
     AS_EVENT = 1
     EVENT_COUNTS = 2
@@ -274,9 +274,8 @@ cdef void lose() noexcept nogil:
 
 # ---------------------------------------------------------------- what the core calls
 
-cdef inline Record* begin_record() noexcept nogil:
-    """The place for a record of this thread; NULL for want of memory."""
-    cdef Buffer* buffer = own_ring()
+cdef inline Record* begin_record(Buffer* buffer) noexcept nogil:
+    """The place for a record of this thread, whose ring it is; NULL for want of memory."""
     cdef Record* record
     if buffer is NULL:
         lose()
@@ -300,10 +299,12 @@ cdef void make_room(Buffer* buffer) noexcept nogil:
 
 cdef void record_event(const Event* event) noexcept nogil:
     """The core's recorder."""
+    cdef Buffer* buffer
     cdef Record* record
     if flags_of_kind[<int>event.kind] == 0:
         return
-    record = begin_record()
+    buffer = own_ring()
+    record = begin_record(buffer)
     if record is NULL:
         return
     record.type = RecordType.EVENT
@@ -318,7 +319,7 @@ cdef void record_event(const Event* event) noexcept nogil:
     record.task = event.task
     record.scope = event.scope
     record.detail = event.shapes
-    publish_record(get_own_buffer())
+    publish_record(buffer)
     if with_memory and event.kind <= Kind.PUBLIC and event.end >= next_sample:
         sample_memory(event.end)
 
@@ -358,7 +359,8 @@ cdef void sample_memory(int64_t time) noexcept nogil:
 
 
 cdef void record_counter(uint32_t name, uint32_t domain, int64_t time, double value) noexcept nogil:
-    cdef Record* record = begin_record()
+    cdef Buffer* buffer = own_ring()
+    cdef Record* record = begin_record(buffer)
     if record is NULL:
         return
     record.type = RecordType.COUNTER
@@ -369,7 +371,7 @@ cdef void record_counter(uint32_t name, uint32_t domain, int64_t time, double va
     record.path = Path.NO_PATH
     record.scope = record.detail = record.task = 0
     record.handle = 0
-    publish_record(get_own_buffer())
+    publish_record(buffer)
 
 
 # ---------------------------------------------------------------- shapes
@@ -463,7 +465,8 @@ cdef class scope:
     """scope(name): a context manager in which `name:` goes before the names of what is recorded.
 
     Scopes nest, and hold for the thread or task that opened them, as contextvars do. A scope that is
-    left ends, in whatever order and by whatever thread. TypeError unless the name is a str, ValueError if empty.
+    left ends, in whatever order and by whatever thread. TypeError unless the name is a str, ValueError if it
+    is empty, RuntimeError where one is left that is not open.
 
     >>> from tensoriter import profiler
     >>> with profiler.scope("layer1"):      # calls of add are recorded as layer1:add
@@ -496,6 +499,8 @@ cdef class scope:
         cdef OpenScope stay = scope_variable.get()
         while stay is not None and not (stay.is_open and stay.owner is self):
             stay = stay.outer
+        if not self.opened:
+            raise RuntimeError(f"{self!r} is not open")
         if stay is None:        # left in another context than it was opened in
             stay = self.opened[len(self.opened) - 1]
         self.opened.remove(stay)
@@ -569,7 +574,8 @@ def add(int type, int flags, uint32_t domain, uint32_t name, int64_t begin, int6
     """Adds a record of something that Python did; `value` is a counter's."""
     if get_own_buffer() is NULL:
         meet_thread()
-    cdef Record* record = begin_record()
+    cdef Buffer* buffer = own_ring()
+    cdef Record* record = begin_record(buffer)
     if record is NULL:
         return
     if not with_statistics:
@@ -580,7 +586,7 @@ def add(int type, int flags, uint32_t domain, uint32_t name, int64_t begin, int6
         memcpy(&record.bytes, &value, sizeof(value))
     record.domain, record.name, record.task = domain, name, task
     record.scope, record.detail = scope, detail
-    publish_record(get_own_buffer())
+    publish_record(buffer)
 
 
 def facts():

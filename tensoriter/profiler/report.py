@@ -106,11 +106,12 @@ def footer(statistics: dict[str, Any]) -> str:
     """What recording cost, and what the trace lost."""
     overhead = statistics["overhead"]
     lines = [
-        f"Recording took about {overhead['per_call']:.0f} ns a call, {overhead['total'] / 1e6:,.3f} ms in all; "
-        "the times above have it only where one call is within another."
+        f"Recording took about {overhead['per_call']:.0f} ns a call, {overhead['total'] / 1e6:,.3f} ms in all"
+        "; the times above have it only where one call is within another."
     ]
-    if statistics["dropped"]:
-        lines.append(f"{statistics['dropped']:,} records did not fit into the trace; the statistics have them.")
+    dropped = statistics["dropped"]
+    if dropped:
+        lines.append(f"{dropped:,} records did not fit into the trace; the statistics have them.")
     return "\n".join(lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import sys
 import threading
@@ -171,7 +172,7 @@ def is_running() -> bool:
 
 @contextmanager
 def profile(**config: object) -> Iterator[None]:
-    """A `with` block that is recorded; arguments as of `set_config`. With a filename, its end writes the trace.
+    """A `with` block that is recorded; arguments as of `set_config`. With a filename, it writes the trace.
 
     >>> import numpy as np, tensoriter
     >>> with profile(shapes=True):
@@ -214,6 +215,14 @@ def dump(finished: bool = True) -> str:
         _session.written = count
         _session.finished = finished
     return path
+
+
+def trace_text() -> str:
+    """The trace as it would be written."""
+    text = io.StringIO()
+    with _session.lock:
+        trace.write_events(text, recording.traced_records())
+    return text.getvalue()
 
 
 def current_path() -> str:

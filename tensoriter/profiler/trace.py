@@ -41,7 +41,7 @@ _describers: list[Callable[[int], str | None]] = []
 
 
 def describe_handles(describer: Callable[[int], str | None]) -> None:
-    """Let `describer(handle)` put debug handles into words when a trace is written; None: not one of its own."""
+    """Let `describer(handle)` put debug handles into words when a trace is written; or None."""
     _describers.append(describer)
 
 
@@ -55,7 +55,7 @@ def check_place(path: str) -> None:
 
 
 def write(path: str, count: int) -> None:
-    """Write the first `count` records, beside `path` at first; what is no ordinary file is written as it is."""
+    """Write the first `count` records: beside `path` and renamed, or into it if it is no ordinary file."""
     path = os.path.realpath(path)
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "w", encoding="ascii") as file:
@@ -141,7 +141,7 @@ class Writer:
         begin, end, size, handle, name, task, scope, domain, detail, thread, _, path, flags, _ = record
         if flags & RecordFlags.AS_EVENT:
             head = self.head("X", self.text(scope, name), self.text(0, domain), begin, thread)
-            arguments = self.arguments(path, size, detail, handle if path != len(PATHS) or size else 0)
+            arguments = self.arguments(path, size, detail, handle)
             yield f'{head},"dur":{(end - begin) / 1000:.3f},"args":{arguments}}}'
         if flags & RecordFlags.AS_TASK:
             yield from self.pair(self.text(scope, task), '"api"', begin, end, thread, f"api {thread}")

@@ -1,0 +1,116 @@
+import os
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Literal, final
+
+from typing_extensions import Self
+
+__all__ = [
+    "Counter", "Domain", "Event", "Frame", "Marker", "ProfileOperator", "Task", "dump", "dumps", "is_running",
+    "pause", "plot", "profile", "resume", "scope", "set_config", "start", "stop",
+]
+
+_Path = str | os.PathLike[str]
+_SortBy = Literal["total", "avg", "min", "max", "count", "p50", "p99"]
+
+def set_config(
+    *,
+    filename: _Path | None = ...,
+    aggregate_stats: bool | None = ...,
+    profile_operators: bool | None = ...,
+    profile_api: bool | None = ...,
+    profile_memory: bool | None = ...,
+    shapes: bool | None = ...,
+    continuous_dump: bool | None = ...,
+    dump_period: float | None = ...,
+) -> None: ...
+def start() -> None: ...
+def stop() -> None: ...
+def pause() -> None: ...
+def resume() -> None: ...
+def is_running() -> bool: ...
+def profile(
+    *,
+    filename: _Path | None = ...,
+    aggregate_stats: bool | None = ...,
+    profile_operators: bool | None = ...,
+    profile_api: bool | None = ...,
+    profile_memory: bool | None = ...,
+    shapes: bool | None = ...,
+    continuous_dump: bool | None = ...,
+    dump_period: float | None = ...,
+) -> AbstractContextManager[None]: ...
+def dump(finished: bool = ...) -> str: ...
+def dumps(
+    reset: bool = ...,
+    format: Literal["table", "json"] = ...,
+    sort_by: _SortBy = ...,
+    ascending: bool = ...,
+) -> str: ...
+def plot(file: _Path, trace_file: _Path | None = ...) -> None: ...
+
+class Domain:
+    name: str
+    number: int
+    def __init__(self, name: str) -> None: ...
+    def new_task(self, name: str) -> Task: ...
+    def new_frame(self, name: str) -> Frame: ...
+    def new_counter(self, name: str, value: float = ...) -> Counter: ...
+    def new_marker(self, name: str) -> Marker: ...
+
+class _Span:
+    domain: Domain
+    name: str
+    enable_aggregate: bool
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+class Task(_Span):
+    def __init__(self, domain: Domain | str, name: str) -> None: ...
+
+class Frame(_Span):
+    def __init__(self, domain: Domain | str, name: str) -> None: ...
+
+class Event(_Span):
+    def __init__(self, name: str, domain: Domain | str = ...) -> None: ...
+
+class ProfileOperator(Event):
+    as_task: Task
+    def __init__(self, name: str) -> None: ...
+
+class Counter:
+    domain: Domain
+    name: str
+    def __init__(self, domain: Domain | str, name: str, value: float = ...) -> None: ...
+    @property
+    def value(self) -> float: ...
+    def set(self, value: float) -> None: ...
+    def increment(self, delta: float = ...) -> None: ...
+    def decrement(self, delta: float = ...) -> None: ...
+    def __iadd__(self, delta: float) -> Self: ...
+    def __isub__(self, delta: float) -> Self: ...
+
+class Marker:
+    domain: Domain
+    name: str
+    def __init__(self, domain: Domain | str, name: str) -> None: ...
+    def mark(self, scope: Literal["process", "thread", "global"] = ...) -> None: ...
+
+@final
+class scope:
+    name: str
+    def __init__(self, name: str) -> None: ...
+    def __enter__(self) -> scope: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
