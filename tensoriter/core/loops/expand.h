@@ -18,6 +18,7 @@
 #include "comparison.h"
 #include "extrema.h"
 #include "remainder.h"
+#include "float_division.h"
 #include "table.h"
 #include "checked.h"
 
