@@ -17,7 +17,7 @@
 #include "float16.h"
 #include "comparison.h"
 #include "extrema.h"
-#include "remainder.h"
+#include "integer_division.h"
 #include "float_division.h"
 #include "table.h"
 #include "checked.h"

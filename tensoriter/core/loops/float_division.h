@@ -9,8 +9,6 @@
    Nothing branches: choices are made among integers, by masks, as those between results of floating-point
    operations would not be vectorised. Other blocks go element by element through the C library. */
 
-enum { DIVISION_BLOCK = 64 };
-
 /* The bits of a number, and back. */
 #define BITS_OF_FLOATS(NAME, FLOAT, UNSIGNED)                                                      \
     ISA_TARGET static inline UNSIGNED bits_of_##NAME(FLOAT x)                                      \
@@ -139,23 +137,19 @@ EASY_DIVISION(float64, double, npy_uint64, (npy_uint64)0x8000000000000000u)
 HARD_DIVISION(float32, float, fmodf, floorf, copysignf)
 HARD_DIVISION(float64, double, fmod, floor, copysign)
 
-/* One block after the other by way of arrays of its own, which leaves one kind of step to vectorise. */
-#define DIVISION_LOOP(OP, NAME, FLOAT)                                                             \
+#define DIVISION_LOOP(OP, NAME, FLOAT, SIZE)                                                       \
     ISA_TARGET static void OP##_##NAME(char **args, npy_intp const *dimensions, npy_intp const *steps,\
                                        void *data)                                                 \
     {                                                                                              \
         FLOAT a[DIVISION_BLOCK], b[DIVISION_BLOCK], result[DIVISION_BLOCK];                        \
         for (npy_intp first = 0; first < dimensions[0]; first += DIVISION_BLOCK) {                 \
-            const npy_intp left = dimensions[0] - first;                                           \
-            const int count = (int)(left < DIVISION_BLOCK ? left : DIVISION_BLOCK);                \
+            READ_DIVISION_BLOCK(SIZE)                                                              \
             int easy = 1;                                                                          \
-            copy_##NAME((char *)a, sizeof(FLOAT), args[0] + first * steps[0], steps[0], count);    \
-            copy_##NAME((char *)b, sizeof(FLOAT), args[1] + first * steps[1], steps[1], count);    \
-            for (int k = 0; k < count; k++) {                                                      \
+            for (int k = 0; k < whole; k++) {                                                      \
                 easy &= (int)is_easy_##NAME(a[k], b[k]);                                           \
             }                                                                                      \
             if (easy) {                                                                            \
-                for (int k = 0; k < count; k++) {                                                  \
+                for (int k = 0; k < whole; k++) {                                                  \
                     result[k] = easy_##OP##_##NAME(a[k], b[k]);                                    \
                 }                                                                                  \
             }                                                                                      \
@@ -164,22 +158,12 @@ HARD_DIVISION(float64, double, fmod, floor, copysign)
                     result[k] = hard_##OP##_##NAME(a[k], b[k]);                                    \
                 }                                                                                  \
             }                                                                                      \
-            copy_##NAME(args[2] + first * steps[2], steps[2], (char *)result, sizeof(FLOAT), count);\
+            WRITE_DIVISION_BLOCK(SIZE)                                                             \
         }                                                                                          \
     }
-#define DIVISION_LOOPS(NAME, FLOAT)                                                                \
-    static void copy_##NAME(char *target, npy_intp target_step, const char *source, npy_intp step, int n)\
-    {                                                                                              \
-        if (step == sizeof(FLOAT) && target_step == sizeof(FLOAT)) {                               \
-            memcpy(target, source, (size_t)n * sizeof(FLOAT));                                     \
-            return;                                                                                \
-        }                                                                                          \
-        for (int k = 0; k < n; k++) {                                                              \
-            *(FLOAT *)(target + k * target_step) = *(const FLOAT *)(source + k * step);            \
-        }                                                                                          \
-    }                                                                                              \
-    DIVISION_LOOP(floor_divide, NAME, FLOAT)                                                       \
-    DIVISION_LOOP(remainder, NAME, FLOAT)                                                          \
-    DIVISION_LOOP(fmod, NAME, FLOAT)
-DIVISION_LOOPS(float32, float)
-DIVISION_LOOPS(float64, double)
+#define DIVISION_LOOPS(OP)                                                                         \
+    DIVISION_LOOP(OP, float32, float, 4)                                                           \
+    DIVISION_LOOP(OP, float64, double, 8)
+DIVISION_LOOPS(floor_divide)
+DIVISION_LOOPS(remainder)
+DIVISION_LOOPS(fmod)
