@@ -13,7 +13,7 @@
 
 #define LEAVE_CONSTANT_DIVISOR_TO_NUMPY(CTYPE)                                                     \
     if (steps[1] == 0 && data != NULL && dimensions[0] > 0 &&                                      \
-        (CTYPE)(*(const CTYPE *)args[1] + 1) > (CTYPE)1) {                                         \
+        (npy_uint64)*(const CTYPE *)args[1] + 1 > 1) {                                             \
         loop_function numpys;                                                                      \
         memcpy(&numpys, &data, sizeof(numpys));                                                    \
         numpys(args, dimensions, steps, NULL);                                                     \
