@@ -10,9 +10,7 @@
    elements only. Whatever NumPy of that day does, it does here, too: data is its loop. */
 #define LEAVE_GAPS_TO_NUMPY(OUT_STEP)                                                              \
     if ((OUT_STEP) != 1 && data != NULL) {                                                         \
-        loop_function numpys;                                                                      \
-        memcpy(&numpys, &data, sizeof(numpys));                                                    \
-        numpys(args, dimensions, steps, NULL);                                                     \
+        run_numpys(args, dimensions, steps, data);                                                 \
         return;                                                                                    \
     }
 

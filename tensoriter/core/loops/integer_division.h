@@ -14,9 +14,7 @@
 #define LEAVE_CONSTANT_DIVISOR_TO_NUMPY(CTYPE)                                                     \
     if (steps[1] == 0 && data != NULL && dimensions[0] > 0 &&                                      \
         (npy_uint64)*(const CTYPE *)args[1] + 1 > 1) {                                             \
-        loop_function numpys;                                                                      \
-        memcpy(&numpys, &data, sizeof(numpys));                                                    \
-        numpys(args, dimensions, steps, NULL);                                                     \
+        run_numpys(args, dimensions, steps, data);                                                 \
         return;                                                                                    \
     }
 
