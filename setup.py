@@ -34,6 +34,7 @@ if BUILD not in FLAGS:
     sys.exit(f"TENSORITER_BUILD={BUILD} is none of {', '.join(filter(None, FLAGS))}")
 
 # Contraction would fuse x1 + alpha * x2 into one rounding on CPUs that can, and change bits by CPU.
+# That errno is left alone lets square roots be computed in vectors; no value depends on it.
 UNIX = ["-O3", "-std=c11", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden", *FLAGS[BUILD]]
 WINDOWS = ["/O2", "/std:c11", "/fp:precise"]
 
@@ -60,6 +61,7 @@ def extension(source: Path) -> Extension:
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
                        ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
                        *([("CYTHON_TRACE_NOGIL", "1")] if BUILD == "coverage" else [])],
+        libraries=[] if sys.platform == "win32" else ["m"],
         extra_compile_args=[*(WINDOWS if sys.platform == "win32" else UNIX), *openmp],
         extra_link_args=[*LINK.get(BUILD, []), *(openmp if sys.platform != "win32" else [])],
         optional=parallel,

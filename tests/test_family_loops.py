@@ -20,7 +20,7 @@ import tensoriter
 BINARY = ["add", "subtract", "multiply", "divide", "floor_divide", "remainder", "maximum", "minimum", "fmax",
           "fmin", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "bitwise_and",
           "bitwise_or", "bitwise_xor", "logical_and", "logical_or", "logical_xor", "left_shift",
-          "right_shift", "copysign"]
+          "right_shift", "copysign", "fmod"]
 UNARY = ["negative", "positive", "absolute", "square", "sqrt", "invert", "logical_not", "sign", "reciprocal",
          "isnan", "isinf", "isfinite", "signbit", "fabs"]
 CODES = "?bBhHiIlLefdgFDG"
@@ -226,6 +226,36 @@ def test_integer_division_is_exact_at_its_edges(name, code):
         near = np.concatenate([multiples - 1, multiples, multiples + 1, extremes]).astype(code)
         check(name, near, np.full(1, divisor))
         check(name, near, np.full_like(near, divisor))
+
+
+@pytest.mark.parametrize("code", "fd")
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
+def test_float_division_is_exact_at_its_edges(name, code):
+    """Multiples of a divisor and their neighbours, of quotients short and long, alone and by blocks."""
+    rng = np.random.default_rng(5)
+    lengths = [1, 4, 12, 20, 24, 25, 26, 27, 30, 60]
+    for bits_of_quotient, exponent in itertools.product(lengths, [0, 50, -61, 90]):
+        divisors = (rng.normal(size=400) * 2.0 ** rng.integers(-3, 3, 400) * 2.0 ** exponent).astype(code)
+        factors = np.rint(rng.normal(size=400) * 2.0 ** bits_of_quotient)
+        with np.errstate(over="ignore"):
+            multiples = (divisors.astype("g") * factors).astype(code)
+        around = [np.nextafter(multiples, np.array(to, code)) for to in (np.inf, -np.inf)]
+        for x1 in [multiples, *around, rng.permutation(multiples)]:
+            check(name, x1, divisors)
+            check(name, spread(x1, 2), spread(divisors, -1))
+            check(name, x1, divisors[:1])
+
+
+@pytest.mark.parametrize("code", "fd")
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
+def test_one_operand_of_a_block_is_out_of_the_ordinary(name, code):
+    limits = np.finfo(code)
+    for value, place in itertools.product([0, -0.0, np.inf, np.nan, limits.tiny, limits.smallest_subnormal,
+                                           limits.max, 1e30], [0, 63, 64, 99]):
+        for k in (0, 1):
+            operands = [np.linspace(-9, 9, 100).astype(code), np.linspace(5, 0.3, 100).astype(code)]
+            operands[k][place] = value
+            check(name, *operands)
 
 
 @pytest.mark.parametrize("code", "bfdFDg")

@@ -242,6 +242,15 @@ class TestScalars:
 
 # ------------------------------------------------------------------------------- out=
 
+    @pytest.mark.parametrize("name", sorted(
+        name for name, ufunc in vars(np).items() if isinstance(ufunc, np.ufunc) and ufunc.nin == 1))
+    def test_one_python_number(self, name):
+        """Twice each: a type is met the general way, and goes a short one from then on."""
+        complexes = [1j, complex(-0.0, math.nan), complex(math.inf, -1)]
+        for number in [True, False, 0.5, 2, -1.5, math.nan, *complexes] * 2:
+            compare(getattr(tensoriter, name), getattr(np, name), number)
+
+
 def outs(dtype, shape):
     """Names and makers of outputs beside two operands: f(x1, x2)."""
     size = int(np.prod(shape))

@@ -30,7 +30,7 @@ cdef enum:
 
 cdef struct Loop:
     loop_function function
-    void* data
+    void* data                  # of our own loops: the ufunc's, for what ours leave to it
     loop_function checked       # notes overflow in the int at its data; NULL where there is none to note
     int types[MAX_OPERANDS]     # type numbers: inputs, then outputs
     npy_intp steps[MAX_OPERANDS]    # of contiguous operands: the types' sizes

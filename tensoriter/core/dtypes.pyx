@@ -187,7 +187,7 @@ cdef bint fill_loop(Loop* loop, PyUFuncObject* ufunc, int signature, const char*
         loop.steps[k] = element_size[element]
         loop.extended |= is_extended_element(element)
         alike &= k >= ufunc.nin or types[k] == types[0]
-    loop.data = NULL
+    loop.data = <void*>ufunc.functions[signature]
     loop.function = own_loop(own, element_of(types[0])) if own is not NULL and alike else NULL
     loop.checked = checked_loop(own, element_of(types[0])) if own is not NULL and alike else NULL
     loop.borrowed = loop.function is NULL

@@ -8,14 +8,15 @@ from cpython.object cimport PyObject, PyTypeObject
 from tensoriter.core.arguments cimport OUT_KEYWORD
 from tensoriter.core.array_api cimport (
     flags_of, is_native, is_plain_array, NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS,
-    NPY_ARRAY_WRITEABLE, NPY_DOUBLE, npy_intp, NPY_LONG, Py_TYPE, PyArray_BYTES, PyArray_Descr,
-    PyArray_DESCR, PyArray_DIMS,
-    PyArray_NDIM, PyArrayObject, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongLongAndOverflow,
-    PyLong_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE,
+    NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_CDOUBLE, NPY_DOUBLE, npy_intp, NPY_LONG, Py_False, Py_True, Py_TYPE,
+    PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArrayObject,
+    PyComplex_CheckExact, PyComplex_ImagAsDouble, PyComplex_RealAsDouble, PyFloat_AS_DOUBLE,
+    PyFloat_CheckExact, PyLong_AsLongLongAndOverflow, PyLong_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE,
 )
 from tensoriter.core.dtypes cimport (
     dtype_of_code, element_of, element_size, integer_fits, is_integer_element, Loop, LoopTableState,
-    scalar_type_number, scalar_types_by_number, SCALARS_HAVE_NO_STEPS, TYPE_NUMBERS, WEAK_FLOAT, WEAK_INT,
+    scalar_type_number, scalar_types_by_number, SCALARS_HAVE_NO_STEPS, TYPE_NUMBERS, WEAK_COMPLEX, WEAK_FLOAT,
+    WEAK_INT,
 )
 from tensoriter.core.iterator cimport contiguous_set_up
 from tensoriter.core.loops.table cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64
@@ -98,7 +99,9 @@ cdef inline bint one_set_up(Short* way, LoopTableState* table, PyObject* x) noex
         way.like = NULL
         way.layout = 0
         number = scalar_type_number(Py_TYPE(x))
-        return take_single(way, table, x, number if number >= 0 else type_number_of_python(x))
+        if number < 0:
+            number = type_number_of_python(x)
+        return take_single(way, table, x, number) if number >= 0 else take_rarer(way, table, x)
     dtype = PyArray_DESCR(array)
     flags = flags_of(array)
     if <unsigned int>dtype.type_num >= TYPE_NUMBERS or not is_native(dtype):
@@ -118,12 +121,31 @@ cdef inline bint one_set_up(Short* way, LoopTableState* table, PyObject* x) noex
 
 
 cdef inline bint take_single(Short* way, LoopTableState* table, PyObject* x, int number) noexcept:
-    if number < 0:
-        return False
     way.loop = table.same_type[number]
     way.size = 1
     way.dtype = dtype_of_code[number]
     return way.loop is not NULL and take_value(way, x, 0, number)
+
+
+cdef inline bint take_rarer(Short* way, LoopTableState* table, PyObject* x) noexcept:
+    """A Python complex or bool, alone."""
+    cdef double* parts = <double*>way.values[0]
+    way.weak = PyComplex_CheckExact(x)
+    way.steps[0] = 0
+    way.pointers[0] = <char*>parts
+    if way.weak:
+        way.codes[0] = WEAK_COMPLEX
+        parts[0] = PyComplex_RealAsDouble(x)
+        parts[1] = PyComplex_ImagAsDouble(x)
+    elif x is Py_True or x is Py_False:
+        way.codes[0] = NPY_BOOL
+        way.pointers[0][0] = x is Py_True
+    else:
+        return False
+    way.dtype = dtype_of_code[way.codes[0]]
+    way.loop = table.same_type[way.dtype.type_num]
+    way.size = 1
+    return way.loop is not NULL
 
 
 cdef inline int type_number_of_python(PyObject* x) noexcept:

@@ -40,7 +40,8 @@ UNARY_LOOP(negative_complex64, complex64, complex64, ((complex64){-a.re, -a.im})
 UNARY_LOOP(negative_complex128, complex128, complex128, ((complex128){-a.re, -a.im}), (void)0)
 
 #define ABSOLUTE_SIGNED(NAME, TYPE, CTYPE, UNSIGNED)                                               \
-    UNARY_LOOP(absolute_##NAME, CTYPE, CTYPE, (CTYPE)(UNSIGNED)(a < 0 ? 0u - (UNSIGNED)a : (UNSIGNED)a), (void)0)
+    UNARY_LOOP(absolute_##NAME, CTYPE, CTYPE,                                                      \
+               (CTYPE)(UNSIGNED)(a < 0 ? 0u - (UNSIGNED)a : (UNSIGNED)a), (void)0)
 FOR_EACH_SIGNED(ABSOLUTE_SIGNED)
 UNARY_LOOP(absolute_bool, npy_bool, npy_bool, a != 0, (void)0)
 UNARY_LOOP(absolute_float16, npy_uint16, npy_uint16, (npy_uint16)(a & 0x7fffu), (void)0)

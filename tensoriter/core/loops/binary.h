@@ -11,6 +11,14 @@
    The test of the steps costs six comparisons, about 1 ns. A large output is brought onto
    a cache line first (stretches.h). */
 
+/* Runs NumPy's own loop, which data points at, for what ours leaves to it. */
+static inline void run_numpys(char **args, npy_intp const *dimensions, npy_intp const *steps, void *data)
+{
+    loop_function numpys;
+    memcpy(&numpys, &data, sizeof(numpys));
+    numpys(args, dimensions, steps, NULL);
+}
+
 /* Runs STATEMENTS for i from 0 to n. */
 #define EACH(PRAGMAS, ...)                                                                         \
     PRAGMAS for (npy_intp i = 0; i < n; i++)                                                       \

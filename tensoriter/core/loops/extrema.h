@@ -21,7 +21,7 @@ FLOAT_EXTREMUM(minimum, (a < b) | (a != a))
 #define FLOATS_OF_X86(OP)
 #endif
 
-/* Complex numbers are in the order of their real parts, then of the imaginary ones; a NaN may be in either. */
+/* Complex numbers are in the order of their real parts, then of the imaginary ones; a NaN is in either. */
 #define COMPLEX_ORDER(OPERATOR, OR_EQUAL)                                                          \
     (((a.re OPERATOR b.re) & (a.im == a.im) & (b.im == b.im)) | ((a.re == b.re) & (a.im OR_EQUAL b.im)))
 #define COMPLEX_ISNAN(x) ((x.re != x.re) | (x.im != x.im))
