@@ -21,6 +21,7 @@ MODULES = [
     "tensoriter.explain",
     "tensoriter.headers",
     "tensoriter.operators",
+    "tensoriter.overhead.buckets",
     "tensoriter.timing",
     "tensoriter.verify",
 ]

@@ -22,6 +22,7 @@ COMMANDS = (
     Command("bad-multiply", "bad_multiply", "time output = output + x by turns against np.add"),
     Command("explain", "explain", "show which path a call takes, and why"),
     Command("info", "info", "show versions, instruction sets and threads"),
+    Command("overhead", "overhead", "show where the time of a small add goes, beside other libraries"),
     Command("run", "run", "run a Python script with ndarray's operators on tensoriter"),
     Command("verify", "verify", "compare tensoriter with the installed NumPy on random calls"),
 )
