@@ -23,6 +23,7 @@ COMMANDS = (
     Command("explain", "explain", "show which path a call takes, and why"),
     Command("info", "info", "show versions, instruction sets and threads"),
     Command("overhead", "overhead", "show where the time of a small add goes, beside other libraries"),
+    Command("profile", "profile", "run a Python script, print where its time went, write a trace"),
     Command("run", "run", "run a Python script with ndarray's operators on tensoriter"),
     Command("verify", "verify", "compare tensoriter with the installed NumPy on random calls"),
 )

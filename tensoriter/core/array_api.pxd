@@ -119,6 +119,7 @@ cdef extern from *:
     bint PyArray_DescrCheck(PyObject*) nogil
     PyArray_Descr* PyArray_DescrFromType(int)
     PyArray_Descr* PyArray_DescrNewByteorder(PyArray_Descr*, char)
+    bint PyArray_EquivTypes(PyArray_Descr*, PyArray_Descr*)
     bint PyArray_CanCastTypeTo(PyArray_Descr*, PyArray_Descr*, NPY_CASTING)
     PyObject* PyArray_NewFromDescr(PyTypeObject*, PyArray_Descr*, int, npy_intp*, npy_intp*,
                                    void*, int, PyObject*)

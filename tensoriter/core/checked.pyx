@@ -91,6 +91,11 @@ cdef bint is_checking() except -1:
     return how_checked.get() != UNCHECKED
 
 
+def is_on():
+    """The same, for Python."""
+    return is_checking()
+
+
 cdef void watch(Check* check, Loop* loop) noexcept:
     """Makes `check.loop` do what `loop` does, and note overflow where that can be."""
     check.loop = loop[0]

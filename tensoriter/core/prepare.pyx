@@ -202,22 +202,28 @@ cdef PyObject* allocate(Iterator* it, int k, NPY_ORDER order) except NULL:
     """Output k, laid out as NumPy lays it out."""
     cdef npy_intp shape[NPY_MAXDIMS]
     cdef npy_intp strides[NPY_MAXDIMS]
-    cdef bint fortran = False, plain = True
-    cdef int axis, item_size = element_size[it.operands[k].element]
-    cdef PyArray_Descr* dtype
+    cdef bint fortran, plain = lay_out(it, k, order, shape, strides, &fortran)
+    cdef PyArray_Descr* dtype = result_dtype(it, k)
     cdef PyObject* array
-    for axis in range(it.ndim):
-        shape[axis] = it.shape[it.ndim - 1 - axis]
-    # NumPy skips nditer for ufuncs of one output only.
-    if it.ndim > 1 and (it.nout > 1 or not all_in_order(it, order, &fortran)):
-        output_strides(it, order, item_size, strides)
-        plain = is_plain_order(it.ndim, shape, strides, item_size, &fortran)
-    dtype = result_dtype(it, k)
     if not plain:
         return PyArray_NewFromDescr(&PyArray_Type, dtype, it.ndim, shape, strides, NULL, 0, NULL)
     array = new_array(dtype, it.ndim, shape, fortran)
     Py_DECREF(<PyObject*>dtype)
     return array
+
+
+cdef bint lay_out(Iterator* it, int k, NPY_ORDER order, npy_intp* shape, npy_intp* strides,
+                  bint* fortran) noexcept:
+    """The shape and, where the layout is not plain C or Fortran order (False), the strides of output k."""
+    cdef int axis
+    fortran[0] = False
+    for axis in range(it.ndim):
+        shape[axis] = it.shape[it.ndim - 1 - axis]
+    # NumPy skips nditer for ufuncs of one output only.
+    if it.ndim > 1 and (it.nout > 1 or not all_in_order(it, order, fortran)):
+        output_strides(it, order, element_size[it.operands[k].element], strides)
+        return is_plain_order(it.ndim, shape, strides, element_size[it.operands[k].element], fortran)
+    return True
 
 
 cdef PyArray_Descr* result_dtype(Iterator* it, int k) except NULL:

@@ -1,0 +1,717 @@
+"""Programs: what the core runs of a plan, instructions in C over a table of buffers.
+
+A program is made for operands of known dtypes, shapes and strides. What depends on these alone (loops, walks,
+places of temporaries) is decided when it is made. A run fills in where inputs and results lie, goes through the
+instructions, and looks at the floating-point flags once.
+"""
+import numpy as np
+
+cimport cython
+from cpython.object cimport PyObject
+from libc.stdlib cimport calloc, free, malloc
+from libc.stdint cimport uintptr_t
+from libc.string cimport memcpy
+
+from tensoriter.core.array_api cimport (
+    _import_array, flags_of, is_plain_array, NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, npy_intp, NPY_KEEPORDER,
+    NPY_MAXDIMS, Py_DECREF, Py_INCREF, Py_XDECREF, PyArray_BYTES, PyArray_CopyInto, PyArray_Descr,
+    PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_NewFromDescr, PyArray_STRIDES, PyArray_Type,
+    PyArrayObject, PyArray_EquivTypes, PyDataType_ELSIZE, PyErr_Clear,
+    PyErr_Occurred, steal,
+)
+from tensoriter.core.dtypes cimport (
+    element_of, element_size, is_extended_element, is_integer_element, Loop, LoopTable, MAX_OPERANDS,
+    MOST_LOOPS,
+)
+from tensoriter.core.for_each cimport for_each_from
+from tensoriter.core.fpstatus cimport fp_clear, fp_numpy_flags, fp_status
+from tensoriter.core.freelist cimport new_array
+from tensoriter.core.iterator cimport Iterator, Operand, RELEASE_FROM, set_array
+from tensoriter.core.layout cimport broadcast, coalesce, is_plain_order, order_dimensions, output_strides
+from tensoriter.core.loops.table cimport (
+    cast_function, CLONGDOUBLE, COMPLEX128, loop_function, own_cast, own_loop, UINT16, UINT32, UINT64, UINT8,
+)
+from tensoriter.core.prepare cimport lay_out, set_single_steps
+from tensoriter.core.short_ways cimport new_scalar
+from tensoriter.core.tiles cimport plan_tiles
+
+cdef extern from "take.h":
+    bint take_rows(const char* source, const npy_intp* indices, char* target, npy_intp count, npy_intp outer,
+                   npy_intp outer_step, npy_intp length, npy_intp step, npy_intp chunk, int mode) noexcept nogil
+
+cdef extern from *:
+    """
+    static inline int set_base(PyObject *array, PyObject *base)
+    {
+        Py_INCREF(base);
+        return PyArray_SetBaseObject((PyArrayObject *)array, base);
+    }
+    """
+    int set_base(PyObject* array, PyObject* base) except -1
+
+_import_array()
+
+# A loop of where for each size of element.
+cdef tuple ELEMENT_OF_BITS = (UINT8, UINT16, UINT32, UINT64, COMPLEX128, CLONGDOUBLE)
+
+cdef enum:
+    LINE = 64   # bytes: where buffers start
+
+
+# ---------------------------------------------------------------- executing
+
+cdef int execute(Instruction* instruction, Frame* frame) noexcept nogil:
+    """Runs one instruction that is no CALL."""
+    cdef char* pointers[MAX_OPERANDS]
+    cdef int k
+    cdef npy_intp n = instruction.size
+    if instruction.kind == RUN:
+        run_blocks(instruction, frame)
+        return DONE
+    if instruction.guarded:
+        frame.raised |= fp_status(instruction.extended)
+    for k in range(instruction.count):
+        pointers[k] = frame.bases[instruction.places[k].buffer] + instruction.places[k].offset
+    if instruction.kind == LOOP:
+        instruction.function(pointers, &n, instruction.steps, instruction.data)
+    elif instruction.kind == ITERATE:
+        for_each_from(instruction.it, pointers, instruction.data)
+    elif instruction.kind == TAKE:
+        if not take_rows(pointers[0], <npy_intp*>pointers[1], pointers[2], n, instruction.rows.outer,
+                         instruction.rows.outer_step, instruction.rows.length, instruction.rows.step,
+                         instruction.rows.chunk, instruction.rows.mode):
+            return OUT_OF_BOUNDS
+    if instruction.silent:
+        fp_clear(instruction.extended)
+    return DONE
+
+
+cdef void run_blocks(Instruction* run, Frame* frame) noexcept nogil:
+    """All loops of a run on one block, then on the next, so that temporaries stay in the first cache."""
+    cdef char* pointers[MAX_OPERANDS]
+    cdef npy_intp start = 0, n
+    cdef int i, k
+    cdef Instruction* loop
+    while start < run.size:
+        n = min(run.block, run.size - start)
+        for i in range(run.body):
+            loop = run + 1 + i
+            for k in range(loop.count):
+                pointers[k] = (frame.bases[loop.places[k].buffer] + loop.places[k].offset
+                               + start * loop.places[k].advance)
+            if loop.guarded:
+                frame.raised |= fp_status(loop.extended)
+            loop.function(pointers, &n, loop.steps, loop.data)
+            if loop.silent:
+                fp_clear(loop.extended)
+        start += n
+
+
+cdef int execute_all(Instruction* code, int first, int end, Frame* frame) noexcept nogil:
+    """Instructions from `first` on, up to `end`."""
+    cdef int i = first, error
+    while i < end:
+        error = execute(&code[i], frame)
+        if error != DONE:
+            return error
+        i += 1 + code[i].body
+    return DONE
+
+
+cdef void cast_line(char** args, const npy_intp* dimensions, const npy_intp* steps, void* data) noexcept nogil:
+    """A cast in the shape of a loop."""
+    (<cast_function>data)(args[0], steps[0], args[1], steps[1], dimensions[0])
+
+
+# ---------------------------------------------------------------- operands that are described, not there
+
+def stand_in(int place, dtype, tuple shape, strides, bint aligned=True):
+    """An array of that dtype, shape and strides (None: C order) whose memory is not there.
+
+    It serves to ask NumPy for the layout of what is made of it, and must not be read. `place` tells stand-ins
+    apart: those of two places share no address.
+    """
+    cdef npy_intp extents[NPY_MAXDIMS]
+    cdef npy_intp steps[NPY_MAXDIMS]
+    cdef int k, ndim = <int>len(shape)
+    cdef char* address = <char*><uintptr_t>(LINE * (place + 1) + (0 if aligned else 1))
+    for k in range(ndim):
+        extents[k] = shape[k]
+        if strides is not None:
+            steps[k] = strides[k]
+    Py_INCREF(<PyObject*>dtype)
+    return steal(PyArray_NewFromDescr(&PyArray_Type, <PyArray_Descr*><PyObject*>dtype, ndim, extents,
+                                      NULL if strides is None else steps, address, NPY_ARRAY_WRITEABLE, NULL))
+
+
+def distance(array, base):
+    """How many bytes lie between the first elements of two arrays."""
+    return (PyArray_BYTES(<PyArrayObject*><PyObject*>array) - PyArray_BYTES(<PyArrayObject*><PyObject*>base))
+
+
+cdef Loop* loop_of(function, types, list kept) except? NULL:
+    """The loop of an op for these types (of inputs and outputs), of 'where' or of 'cast'; NULL where there is
+    none in C. What it needs alive goes into `kept`."""
+    cdef int index, k
+    cdef Loop* loop
+    kept.append(function)
+    if isinstance(function, LoopTable):
+        index = (<LoopTable>function).find_loop([dtype.num for dtype in types])
+        return NULL if index >= MOST_LOOPS else &(<LoopTable>function).table.loops[index]
+    memory = bytes(sizeof(Loop))
+    kept.append(memory)
+    loop = <Loop*><char*>memory
+    for k in range(len(types)):
+        loop.types[k] = types[k].num
+        if element_of(loop.types[k]) < 0:
+            return NULL
+        loop.steps[k] = element_size[element_of(loop.types[k])]
+        loop.extended |= is_extended_element(element_of(loop.types[k]))
+    if function == "cast":
+        loop.data = <void*>own_cast(element_of(loop.types[0]), element_of(loop.types[1]))
+        loop.function = <loop_function>cast_line
+        # A signalling NaN is not only moved.
+        loop.floating = not is_integer_element(element_of(loop.types[0])) or not is_integer_element(
+            element_of(loop.types[1]))
+        return NULL if loop.data is NULL else loop
+    for k in range(len(ELEMENT_OF_BITS)):
+        if element_size[<int>ELEMENT_OF_BITS[k]] == loop.steps[1]:
+            loop.function = own_loop(b"where", ELEMENT_OF_BITS[k])
+    return NULL if loop.function is NULL else loop
+
+
+cdef bint fill(Iterator* it, Loop* loop, int nin, int nout, list arrays) except -1:
+    """An iterator over inputs that are described; False where the loop cannot take them."""
+    cdef int k
+    cdef Operand* operand
+    it.nin = nin
+    it.nout = nout
+    it.count = nin + nout
+    it.masked = it.overlapping = False
+    it.scratch_count = it.temporaries_count = 0
+    it.loop = loop
+    it.floating = loop.floating
+    it.extended = loop.extended
+    for k in range(it.count):
+        operand = &it.operands[k]
+        operand.home = NULL
+        operand.overlapped = operand.small = operand.cast_whole = operand.collides = False
+        operand.loop_element = operand.element = element_of(loop.types[k])
+        operand.array = NULL
+        operand.ndim = 0
+        operand.swapped = operand.buffered = False
+        if k < nin:
+            set_array(operand, <PyArrayObject*><PyObject*>arrays[k])
+            if operand.element < 0 or own_cast(operand.element, operand.loop_element) is NULL:
+                return False
+            mark_buffered(it, operand)
+    return broadcast(it) == 0
+
+
+cdef inline void mark_buffered(Iterator* it, Operand* operand) noexcept:
+    operand.buffered = (operand.swapped or operand.element != operand.loop_element
+                        or not flags_of(operand.array) & NPY_ARRAY_ALIGNED)
+    it.extended |= is_extended_element(operand.element)
+    it.floating |= operand.element != operand.loop_element and not is_integer_element(operand.loop_element)
+
+
+def result_strides(function, types, int nin, list arrays):
+    """The strides of each result of an element-wise op of these (stand-in) inputs, as NumPy lays it out; None
+    where there is no loop in C for them. `function` is an op, 'where' or 'cast'."""
+    cdef Iterator it
+    cdef npy_intp shape[NPY_MAXDIMS]
+    cdef npy_intp strides[NPY_MAXDIMS]
+    cdef bint fortran = False
+    cdef int k, axis
+    cdef list kept = []
+    cdef Loop* loop = loop_of(function, types, kept)
+    if loop is NULL or not fill(&it, loop, nin, <int>len(types) - nin, arrays):
+        return None
+    order_dimensions(&it)
+    found = []
+    for k in range(nin, it.count):
+        size = element_size[it.operands[k].element]
+        if function == "where":     # which is always laid out by nditer
+            output_strides(&it, NPY_KEEPORDER, size, strides)
+        elif lay_out(&it, k, NPY_KEEPORDER, shape, strides, &fortran):
+            for axis in range(it.ndim):
+                strides[axis if fortran else it.ndim - 1 - axis] = size
+                # As NumPy counts a length of 0.
+                size *= max(<npy_intp>1, shape[axis if fortran else it.ndim - 1 - axis])
+        found.append(tuple([strides[axis] for axis in range(it.ndim)]))
+    return found
+
+
+cdef bint is_like(PyArrayObject* array, PyArrayObject* like) noexcept:
+    """Whether an array is laid out as the other, in the same dtype and no worse aligned."""
+    cdef int k, ndim = PyArray_NDIM(like)
+    if PyArray_NDIM(array) != ndim or not flags_of(array) & NPY_ARRAY_ALIGNED & flags_of(like) == (
+            flags_of(like) & NPY_ARRAY_ALIGNED):
+        return False
+    if PyArray_DESCR(array) is not PyArray_DESCR(like) and not PyArray_EquivTypes(
+            PyArray_DESCR(array), PyArray_DESCR(like)):
+        return False
+    for k in range(ndim):
+        if (PyArray_DIMS(array)[k] != PyArray_DIMS(like)[k]
+                or PyArray_STRIDES(array)[k] != PyArray_STRIDES(like)[k]):
+            return False
+    return True
+
+
+cdef PyObject* new_like(PyArrayObject* like) noexcept:
+    """A new array with these strides, which leave no gaps."""
+    Py_INCREF(<PyObject*>PyArray_DESCR(like))
+    return PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(like), PyArray_NDIM(like), PyArray_DIMS(like),
+                                PyArray_STRIDES(like), NULL, 0, NULL)
+
+
+cdef bint are_apart(PyArrayObject* a, PyArrayObject* b) noexcept:
+    """Whether no byte lies between the first and the last of both."""
+    cdef npy_intp a_low, a_high, b_low, b_high
+    reach(a, &a_low, &a_high)
+    reach(b, &b_low, &b_high)
+    cdef npy_intp apart = PyArray_BYTES(b) - PyArray_BYTES(a)
+    return apart + b_low >= a_high or apart + b_high <= a_low
+
+
+cdef void reach(PyArrayObject* array, npy_intp* low, npy_intp* high) noexcept:
+    """The bytes that an array touches, from its first element on."""
+    cdef int k
+    cdef npy_intp span
+    low[0] = 0
+    high[0] = PyDataType_ELSIZE(PyArray_DESCR(array))
+    for k in range(PyArray_NDIM(array)):
+        span = (PyArray_DIMS(array)[k] - 1) * PyArray_STRIDES(array)[k]
+        if span < 0:
+            low[0] += span
+        else:
+            high[0] += span
+
+
+# ---------------------------------------------------------------- what one run has to itself
+
+cdef class Arena:
+    """Memory for the temporaries of one run, and the addresses of all buffers. Views of temporaries that
+    Python callables get keep it alive."""
+    def __cinit__(self, Program program):
+        cdef npy_intp head = 2 * sizeof(void*) * program.buffers_count + LINE
+        cdef int k
+        cdef Buffer* buffer
+        self.allocated = malloc(head + program.arena_bytes + LINE)
+        if self.allocated is NULL:
+            raise MemoryError(f"no memory for {program.arena_bytes} bytes of temporaries")
+        self.bases = <char**>self.allocated
+        self.objects = <PyObject**>(self.bases + program.buffers_count)
+        self.memory = <char*>((<uintptr_t>self.allocated + head) & ~<uintptr_t>(LINE - 1))
+        for k in range(program.buffers_count):
+            buffer = &program.buffers[k]
+            self.objects[k] = NULL
+            self.bases[k] = self.memory + buffer.place if buffer.kind == TEMPORARY else NULL
+            if buffer.kind == CONSTANT:
+                self.objects[k] = <PyObject*>program.constants[k]
+                self.bases[k] = PyArray_BYTES(<PyArrayObject*>self.objects[k])
+
+    def __dealloc__(self):
+        free(self.allocated)
+
+
+# ---------------------------------------------------------------- the program
+
+@cython.no_gc_clear     # what it keeps has to live as long as the pointers to it
+cdef class Program:
+    """Program(buffers, instructions, results, arena_bytes): compiled from what `tensoriter.graph.lower` wrote.
+
+    buffers : (kind, stand-in array, value) of each: the place in the arena of a temporary, the array of a
+        constant, None of others; inputs first
+    instructions : objects with kind, function, types, nin, places, size, block, body, options
+    results : (kind, buffer, stand-in array) of each
+    """
+
+    def __init__(self, list buffers, list instructions, list results, npy_intp arena_bytes):
+        self.kept = [buffers, results]
+        self.constants = {}
+        self.callables = []
+        self.arena_bytes = arena_bytes
+        self.buffers_count = <int>len(buffers)
+        self.results_count = <int>len(results)
+        flat = [one for instruction in instructions for one in (instruction, *instruction.body)]
+        self.instructions_count = <int>len(flat)
+        self.buffers = <Buffer*>calloc(self.buffers_count + 1, sizeof(Buffer))
+        self.results = <Result*>calloc(self.results_count + 1, sizeof(Result))
+        self.code = <Instruction*>calloc(self.instructions_count + 1, sizeof(Instruction))
+        if self.buffers is NULL or self.results is NULL or self.code is NULL:
+            raise MemoryError
+        for k, (kind, array, value) in enumerate(buffers):
+            self.add_buffer(&self.buffers[<int>k], k, kind, array, value)
+        for k, (kind, buffer, array) in enumerate(results):
+            self.results[<int>k].kind = kind
+            self.results[<int>k].buffer = buffer
+            self.results[<int>k].like = <PyArrayObject*><PyObject*>array
+            self.results[<int>k].offset = distance(array, buffers[buffer][1])
+        for k, instruction in enumerate(flat):
+            self.add_instruction(&self.code[<int>k], instruction)
+
+    def __dealloc__(self):
+        cdef int k
+        if self.code is not NULL:
+            for k in range(self.instructions_count):
+                free(self.code[k].it)
+                free(self.code[k].rows)
+        free(self.code)
+        free(self.buffers)
+        free(self.results)
+
+    cdef int add_buffer(self, Buffer* buffer, int k, BufferKind kind, array, value) except -1:
+        cdef PyArrayObject* like = <PyArrayObject*><PyObject*>array
+        buffer.kind = kind
+        buffer.like = like
+        self.inputs_count += kind == INPUT
+        if kind == TEMPORARY:
+            buffer.place = value
+        elif kind == CONSTANT:
+            self.constants[k] = value
+        buffer.plain = is_plain_order(PyArray_NDIM(like), PyArray_DIMS(like), PyArray_STRIDES(like),
+                                      PyDataType_ELSIZE(PyArray_DESCR(like)), &buffer.fortran)
+        return 0
+
+    cdef int add_instruction(self, Instruction* target, source) except -1:
+        cdef int k
+        target.count = <int>len(source.places)
+        if target.count > MAX_OPERANDS:
+            raise ValueError(f"{source.op}: an instruction has at most {MAX_OPERANDS} operands")
+        for k in range(target.count):
+            place = source.places[k]
+            target.places[k].buffer = place.buffer
+            target.places[k].offset = distance(place.array, self.like(place.buffer))
+        target.size = source.size
+        self.work += source.size
+        if source.kind == "run":
+            target.kind = RUN
+            target.body = <int>len(source.body)
+            target.block = source.block
+        elif source.kind == "take":
+            self.add_take(target, source)
+        elif source.kind == "call":
+            target.kind = CALL
+            self.calls = self.floating = self.extended = True
+            target.silent = source.silent
+            target.callable = <int>len(self.callables)
+            self.callables.append(source)
+        elif source.block:
+            self.add_block_loop(target, source)
+        else:
+            self.add_loop(target, source)
+        return 0
+
+    cdef object like(self, int buffer):
+        return <object><PyObject*>self.buffers[buffer].like
+
+    cdef Loop* take_loop(self, Instruction* target, source) except NULL:
+        """Finds the instruction's loop and notes what it does to the flags."""
+        cdef Loop* loop = loop_of(source.function, source.types, self.kept)
+        if loop is NULL:
+            raise ValueError(f"{source.op} has no loop in C for these types")
+        target.function = loop.function
+        target.data = loop.data
+        target.extended = loop.extended
+        target.silent = loop.silent or source.silent
+        target.guarded = target.silent or loop.borrowed
+        return loop
+
+    cdef int add_block_loop(self, Instruction* target, source) except -1:
+        """A loop within a run: each operand is a single value or lies in one piece."""
+        cdef Loop* loop = self.take_loop(target, source)
+        cdef int k
+        target.kind = LOOP
+        self.floating |= loop.floating
+        self.extended |= loop.extended
+        for k in range(target.count):
+            place = source.places[k]
+            target.steps[k] = loop.steps[k] if place.moves else 0
+            target.places[k].advance = loop.steps[k] if place.moves and not place.local else 0
+        return 0
+
+    cdef int add_loop(self, Instruction* target, source) except -1:
+        cdef Loop* loop = self.take_loop(target, source)
+        cdef list arrays = [place.array for place in source.places]
+        cdef int k, nin = source.nin, axis, ndim
+        cdef bint direct
+        cdef Operand* operand
+        cdef Iterator* it = <Iterator*>malloc(sizeof(Iterator))
+        target.it = it
+        if it is NULL:
+            raise MemoryError
+        if not fill(it, loop, nin, target.count - nin, arrays):
+            raise ValueError(f"{source.op} cannot take these operands")
+        order_dimensions(it)
+        for k in range(nin, target.count):
+            operand = &it.operands[k]
+            set_array(operand, <PyArrayObject*><PyObject*>arrays[k])
+            mark_buffered(it, operand)
+            ndim = operand.ndim
+            for axis in range(ndim):
+                operand.strides[axis] = 0
+                if operand.shape[ndim - 1 - axis] != 1:
+                    operand.strides[axis] = operand.own_strides[ndim - 1 - axis]
+        coalesce(it)
+        for k in range(target.count):
+            target.places[k].offset += it.operands[k].data - PyArray_BYTES(it.operands[k].array)
+            if source.places[k].scalar:
+                it.operands[k].array = NULL
+        if it.size == 1 and it.nout == 1:
+            set_single_steps(it, NPY_KEEPORDER)
+        plan_tiles(it)
+        self.floating |= it.floating
+        self.extended |= it.extended
+        target.extended = it.extended
+        direct = it.dims_count == 1 and 0 < it.size < RELEASE_FROM
+        for k in range(target.count):
+            direct = direct and not it.operands[k].buffered
+            target.steps[k] = it.operands[k].steps[0]
+        target.kind = LOOP if direct else ITERATE
+        if direct:
+            free(it)
+            target.it = NULL
+        return 0
+
+    cdef int add_take(self, Instruction* target, source) except -1:
+        target.kind = TAKE
+        target.rows = <Rows*>malloc(sizeof(Rows))
+        if target.rows is NULL:
+            raise MemoryError
+        options = source.options
+        target.rows.outer = options["outer"]
+        target.rows.outer_step = options["outer_step"]
+        target.rows.length = options["length"]
+        target.rows.step = options["step"]
+        target.rows.chunk = options["chunk"]
+        target.rows.mode = ("raise", "wrap", "clip").index(options["mode"])
+        return 0
+
+    # ------------------------------------------------------------ a run
+
+    cdef int run(self, PyObject* const* inputs, PyObject* const* outs, PyObject** results,
+                 int* raised) except -1:
+        """Computes new references to the results, and which floating-point flags were raised; 1, without
+        results, where that fails in a way that a run node by node can tell more about. `outs` (or NULL) has
+        an array or NULL for each result."""
+        cdef Arena arena = self.spare
+        cdef int error
+        self.spare = None
+        if arena is None:
+            arena = Arena(self)
+        try:
+            self.enter(arena, inputs, outs)
+            error = self.go(arena, raised)
+            if error == 0:
+                self.collect(arena, outs, results)
+        finally:
+            self.leave(arena)
+        return error
+
+    cdef int enter(self, Arena arena, PyObject* const* inputs, PyObject* const* outs) except -1:
+        """Finds or makes the arrays of inputs and results."""
+        cdef int k, buffer
+        cdef PyObject* array
+        cdef PyArrayObject* like
+        for k in range(self.inputs_count):
+            arena.objects[k] = inputs[k]
+            arena.bases[k] = PyArray_BYTES(<PyArrayObject*>inputs[k])
+        if outs is not NULL:
+            self.place_outs(arena, outs)
+        for k in range(self.inputs_count, self.buffers_count):
+            if self.buffers[k].kind != RESULT or arena.objects[k] is not NULL:
+                continue
+            like = self.buffers[k].like
+            if self.buffers[k].plain:
+                array = new_array(PyArray_DESCR(like), PyArray_NDIM(like), PyArray_DIMS(like),
+                                  self.buffers[k].fortran)
+            else:
+                array = new_like(like)
+            if array is NULL:
+                return -1
+            arena.objects[k] = array
+            arena.bases[k] = PyArray_BYTES(<PyArrayObject*>array)
+        return 0
+
+    cdef int place_outs(self, Arena arena, PyObject* const* outs) except -1:
+        """Lets results be computed where they are wanted, if they fit there as they are and inputs, which a
+        second run may need, lie elsewhere."""
+        cdef int k, i
+        cdef bint apart
+        for k in range(self.results_count):
+            buffer = self.results[k].buffer
+            if (outs[k] is NULL or self.results[k].kind != WHOLE or self.buffers[buffer].kind != RESULT
+                    or arena.objects[buffer] is not NULL
+                    or not is_like(<PyArrayObject*>outs[k], self.buffers[buffer].like)
+                    or not flags_of(<PyArrayObject*>outs[k]) & NPY_ARRAY_WRITEABLE):
+                continue
+            apart = True
+            for i in range(self.buffers_count):
+                apart = apart and (arena.objects[i] is NULL or are_apart(
+                    <PyArrayObject*>arena.objects[i], <PyArrayObject*>outs[k]))
+            if apart:
+                Py_INCREF(outs[k])
+                arena.objects[buffer] = outs[k]
+                arena.bases[buffer] = PyArray_BYTES(<PyArrayObject*>outs[k])
+        return 0
+
+    cdef int go(self, Arena arena, int* raised) except -1:
+        cdef Frame frame
+        cdef int error = DONE
+        frame.bases = arena.bases
+        frame.raised = 0
+        if self.floating:
+            fp_clear(self.extended)
+        if self.calls:
+            error = self.go_calling(arena, &frame)
+        elif self.work >= RELEASE_FROM:
+            with nogil:
+                error = execute_all(self.code, 0, self.instructions_count, &frame)
+        else:
+            error = execute_all(self.code, 0, self.instructions_count, &frame)
+        if self.floating:
+            frame.raised |= fp_status(self.extended)
+            if frame.raised:
+                fp_clear(self.extended)
+        if PyErr_Occurred() is not NULL:    # a loop of SciPy's may set one
+            PyErr_Clear()
+            error = OUT_OF_BOUNDS
+        raised[0] = frame.raised
+        return error != DONE
+
+    cdef int go_calling(self, Arena arena, Frame* frame) except -1:
+        """Instructions with Python callables among them. Flags that these raise are seen where NumPy leaves
+        them, and it leaves them where it is asked for nothing."""
+        cdef int i = 0, end, error
+        with np.errstate(all="ignore"):
+            while i < self.instructions_count:
+                if self.code[i].kind == CALL:
+                    frame.raised |= fp_status(True)
+                    if not self.call(arena, &self.code[i]):
+                        return OUT_OF_BOUNDS
+                    if self.code[i].silent:
+                        fp_clear(True)
+                    i += 1
+                    continue
+                end = i
+                while end < self.instructions_count and self.code[end].kind != CALL:
+                    end += 1
+                with nogil:
+                    error = execute_all(self.code, i, end, frame)
+                if error != DONE:
+                    return error
+                i = end
+        return DONE
+
+    cdef bint call(self, Arena arena, Instruction* instruction) except -1:
+        """One Python callable on views of its operands; False if it raised."""
+        source = self.callables[instruction.callable]
+        cdef int k, last = instruction.count - 1, buffer = instruction.places[last].buffer
+        cdef list operands = []
+        for k in range(last):
+            operands.append(self.view(arena, &instruction.places[k], source.places[k].array))
+        try:
+            result = np.asarray(source.function(*operands))
+        except Exception:
+            return False
+        like = <PyArrayObject*><PyObject*>source.places[last].array
+        if self.buffers[buffer].kind != OBJECT:
+            memcpy(arena.bases[buffer] + instruction.places[last].offset,
+                   PyArray_BYTES(<PyArrayObject*><PyObject*>result), PyDataType_ELSIZE(PyArray_DESCR(like)))
+            return True
+        if not is_like(<PyArrayObject*><PyObject*>result, like) or result.base is not None:
+            own = steal(new_like(like))
+            PyArray_CopyInto(<PyArrayObject*><PyObject*>own, <PyArrayObject*><PyObject*>result)
+            result = own
+        Py_INCREF(<PyObject*>result)
+        arena.objects[buffer] = <PyObject*>result
+        arena.bases[buffer] = PyArray_BYTES(<PyArrayObject*><PyObject*>result)
+        return True
+
+    cdef object view(self, Arena arena, Place* place, array):
+        """The operand as an array."""
+        cdef PyArrayObject* like = <PyArrayObject*><PyObject*>array
+        cdef PyObject* owner = arena.objects[place.buffer]
+        cdef PyObject* view
+        if owner is NULL:
+            owner = <PyObject*>arena
+        elif array is self.like(place.buffer):
+            return <object>owner
+        Py_INCREF(<PyObject*>PyArray_DESCR(like))
+        view = PyArray_NewFromDescr(
+            &PyArray_Type, PyArray_DESCR(like), PyArray_NDIM(like), PyArray_DIMS(like), PyArray_STRIDES(like),
+            arena.bases[place.buffer] + place.offset, flags_of(like) & NPY_ARRAY_WRITEABLE, NULL)
+        result = steal(view)
+        set_base(view, owner)
+        return result
+
+    cdef int collect(self, Arena arena, PyObject* const* outs, PyObject** results) except -1:
+        """The results as arrays and scalars; those that were computed elsewhere are copied into `outs`."""
+        cdef int k
+        for k in range(self.results_count):
+            results[k] = NULL
+        try:
+            for k in range(self.results_count):
+                result = self.result(arena, &self.results[k])
+                if outs is not NULL and outs[k] is not NULL and outs[k] is not <PyObject*>result:
+                    np.copyto(<object>outs[k], result, casting="same_kind")
+                    result = <object>outs[k]
+                Py_INCREF(<PyObject*>result)
+                results[k] = <PyObject*>result
+        except BaseException:
+            for k in range(self.results_count):
+                Py_XDECREF(results[k])
+            raise
+        return 0
+
+    cdef object result(self, Arena arena, Result* result):
+        cdef Place place
+        if result.kind == WHOLE:
+            return <object>arena.objects[result.buffer]
+        if result.kind == SCALAR:
+            return new_scalar(PyArray_DESCR(result.like).type_num, arena.bases[result.buffer] + result.offset,
+                              PyArray_DESCR(result.like))
+        place.buffer = result.buffer
+        place.offset = result.offset
+        return self.view(arena, &place, <object><PyObject*>result.like)
+
+    cdef int leave(self, Arena arena) except -1:
+        """Lets go of what the run held, and keeps the arena for the next unless a view of it lives."""
+        cdef int k
+        cdef BufferKind kind
+        for k in range(self.buffers_count):
+            kind = self.buffers[k].kind
+            if kind == RESULT or kind == OBJECT:
+                Py_XDECREF(arena.objects[k])
+            if kind != CONSTANT:
+                arena.objects[k] = NULL
+        if not self.calls or (<PyObject*>arena).ob_refcnt == 1:
+            self.spare = arena
+        return 0
+
+    def __call__(self, list inputs, list outs=None):
+        """(results, flags): `inputs` and `outs` are arrays laid out as the program was made for; results are
+        None where it has to be run node by node. Flags are NumPy's numbers."""
+        cdef int raised = 0, k
+        cdef PyObject** found
+        cdef PyObject** pointers = <PyObject**>malloc(
+            (self.inputs_count + 2 * self.results_count + 1) * sizeof(PyObject*))
+        if len(inputs) != self.inputs_count or (outs is not None and len(outs) != self.results_count):
+            raise ValueError("not as many arrays as the program has inputs or results")
+        if pointers is NULL:
+            raise MemoryError
+        try:
+            for k in range(self.inputs_count):
+                if not is_plain_array(<PyObject*>inputs[k]) or not is_like(
+                        <PyArrayObject*><PyObject*>inputs[k], self.buffers[k].like):
+                    raise ValueError(f"input {k} is not laid out as the program was made for")
+                pointers[k] = <PyObject*>inputs[k]
+            for k in range(self.results_count if outs is not None else 0):
+                pointers[self.inputs_count + k] = NULL if outs[k] is None else <PyObject*>outs[k]
+            found = pointers + self.inputs_count + self.results_count
+            if self.run(pointers, NULL if outs is None else pointers + self.inputs_count, found, &raised):
+                return None, fp_numpy_flags(raised)
+            return [steal(found[k]) for k in range(self.results_count)], fp_numpy_flags(raised)
+        finally:
+            free(pointers)

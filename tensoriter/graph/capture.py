@@ -1,0 +1,275 @@
+"""capture: a function that is traced once for each kind of arguments, and replayed as a plan."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tensoriter.core.checked import is_on as is_checked
+from tensoriter.graph import reference
+from tensoriter.graph.containers import Template
+from tensoriter.graph.graph import Graph
+from tensoriter.graph.keys import StandInMet, identities, key_of, put_back, state_key
+from tensoriter.graph.trace import CaptureError, Traced, name_of, trace
+
+Pass = Callable[[Graph], Graph]
+
+MOST_TRACES = 64  # of one function; the one that has not been used for longest makes room
+MOST_SHAPES = 16  # plans of one trace
+
+
+class Entry:
+    """A trace for the calls of one key, with a plan for each shape that it was called with.
+
+    graph : None if the function could not be captured, and is called as it is (fallback=True)
+    """
+
+    __slots__ = ("graph", "template", "plans", "watches")
+
+    def __init__(self, graph: Graph | None = None, template: Template | None = None) -> None:
+        self.graph = graph
+        self.template = template
+        self.plans: OrderedDict[Hashable, Any] = OrderedDict()
+        self.watches: list[Any] = []  # drop the entry when an object that it is for is gone
+
+
+class Captured:
+    """A function that runs as a plan: what `tensoriter.capture` makes."""
+
+    def __init__(self, function: Callable[..., Any], fallback: bool, passes: Sequence[Pass] | None) -> None:
+        functools.update_wrapper(self, function)
+        self._own_out = "out" in _parameters(function)
+        self.function = function
+        self.fallback = fallback
+        self.passes = passes
+        self._entries: OrderedDict[Hashable, Entry] = OrderedDict()
+        self._kinds: dict[Hashable, frozenset[str]] = {}
+        self._last: Entry | None = None
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else BoundCaptured(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<captured {self.function!r}>"
+
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if self._own_out and out is not None:
+            kwargs["out"], out = out, None
+        try:
+            entry, arrays = self._find(args, kwargs)
+        except StandInMet:  # within another function's trace, it is a part of that function
+            if out is not None:
+                raise CaptureError("out= of a captured function is for calls from outside") from None
+            return self.function(*args, **kwargs)
+        if entry.graph is None:
+            return self._uncaptured(args, kwargs, out)
+        results = self._plan_of(entry, arrays)(arrays)
+        if out is not None:
+            results = _written(results, entry.template.places(out, len(results)))
+        return entry.template.build(results)
+
+    @property
+    def graph(self) -> Graph | None:
+        """The graph that was traced or used last, before passes; None before the first call."""
+        return self._last.graph if self._last is not None else None
+
+    def plan(self, *args: Any, **kwargs: Any) -> Any:
+        """The plan that a call with these arguments would run. Nothing is computed."""
+        entry, arrays = self._find(args, kwargs)
+        if entry.graph is None:
+            raise CaptureError(f"{name_of(self.function)} could not be captured: it is called as it is")
+        return self._plan_of(entry, arrays)
+
+    # ------------------------------------------------------------ what calls share
+
+    def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Entry, list[Any]]:
+        """The entry for these arguments, made if there is none, and the arrays in them."""
+        arrays: list[Any] = []
+        try:
+            key = key_of(args, arrays), key_of(kwargs, arrays), is_checked()
+        except CaptureError:
+            if not self.fallback:
+                raise
+            return Entry(), []
+        kinds = self._kinds.get(key)
+        if kinds is not None:
+            full = key, state_key(kinds, arrays)
+            entry = self._entries.get(full)
+            if entry is not None:
+                self._entries.move_to_end(full)
+                self._last = entry
+                return entry, arrays
+        return self._new_entry(key, args, kwargs, arrays), arrays
+
+    def _new_entry(self, key: Any, args: Any, kwargs: Any, arrays: list[Any]) -> Entry:
+        kinds = frozenset[str]()
+        try:
+            traced = self._trace(key, args, kwargs)
+        except CaptureError:
+            if not self.fallback:
+                raise
+            entry = Entry()
+        else:
+            entry, kinds = Entry(traced.graph, traced.template), traced.specialised
+        full = key, state_key(kinds, arrays)
+        self._kinds[key] = kinds
+        self._entries[full] = entry
+        drop = functools.partial(_drop, self._entries, self._kinds, full)
+        for identity in identities(key):
+            if not isinstance(identity.object, type):
+                entry.watches.append(_when_gone(identity.object, drop))
+        while len(self._entries) > MOST_TRACES:
+            (oldest, _), _ = self._entries.popitem(last=False)
+            self._kinds.pop(oldest, None)
+        self._last = entry
+        return entry
+
+    def _trace(self, key: Any, args: Any, kwargs: Any) -> Traced:
+        """The trace. The function must not change its arguments: attributes of objects are put back."""
+        contents = [entry for identity in identities(key) for entry in identity.contents()]
+        try:
+            traced = trace(self.function, args, kwargs)
+            if (key_of(args, []), key_of(kwargs, []), key[2]) == key:
+                return traced
+        except Exception as error:
+            found = error
+        else:
+            name = traced.graph.name
+            found = CaptureError(f"{name} changes an attribute of an argument: return the new value instead")
+        put_back(contents)
+        if not isinstance(found, CaptureError):
+            self.function(*args, **kwargs)  # which raises the same where NumPy does, after earlier warnings
+            found = CaptureError(f"{name_of(self.function)} raises this when it is traced: {found!r}")
+        raise found
+
+    def _plan_of(self, entry: Entry, arrays: list[Any]) -> Any:
+        shapes = tuple([np.shape(array) for array in arrays])
+        plan = entry.plans.get(shapes)
+        if plan is None:
+            plan = entry.plans[shapes] = self._new_plan(entry.graph, shapes, arrays)
+            if len(entry.plans) > MOST_SHAPES:
+                entry.plans.popitem(last=False)
+        else:
+            entry.plans.move_to_end(shapes)
+        return plan
+
+    def _new_plan(self, graph: Graph, shapes: tuple[Any, ...], arrays: list[Any]) -> Any:
+        if shapes != tuple([node.shape for node in graph.inputs]):
+            try:
+                graph = graph.with_shapes(shapes)
+            except Exception as error:
+                found = error
+            else:
+                return self._lowered(graph)
+            reference.evaluate(graph, arrays)  # the same error where it is written, after earlier warnings
+            raise found
+        return self._lowered(graph)
+
+    def _lowered(self, graph: Graph) -> Any:
+        return functools.partial(reference.evaluate, graph)
+
+    def _uncaptured(self, args: Any, kwargs: Any, out: Any) -> Any:
+        result = self.function(*args, **kwargs)
+        if out is None:
+            return result
+        found: list[Any] = []
+        template = Template(result, lambda leaf: found.append(leaf) or len(found) - 1)
+        return template.build(_written(found, template.places(out, len(found))))
+
+
+class BoundCaptured:
+    """A captured method of one instance."""
+
+    __slots__ = ("__func__", "__self__")
+
+    def __init__(self, captured: Captured, instance: Any) -> None:
+        self.__func__ = captured
+        self.__self__ = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    def plan(self, *args: Any, **kwargs: Any) -> Any:
+        """The plan that a call with these arguments would run."""
+        return self.__func__.plan(self.__self__, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__func__, name)
+
+    def __repr__(self) -> str:
+        return f"<captured {self.__func__.function!r} of {self.__self__!r}>"
+
+
+def _parameters(function: Callable[..., Any]) -> Any:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return ()
+
+
+def _drop(entries: dict[Any, Entry], kinds: dict[Any, Any], full: tuple[Any, Any]) -> None:
+    """Forgets the entry of an object that is gone."""
+    entries.pop(full, None)
+    kinds.pop(full[0], None)
+
+
+def _when_gone(value: Any, action: Callable[[], Any]) -> Any:
+    try:
+        return weakref.ref(value, lambda reference: action())
+    except TypeError:
+        return None
+
+
+def _written(results: Sequence[Any], places: Sequence[Any]) -> list[Any]:
+    """The results, those with a place written into it."""
+    for result, place in zip(results, places, strict=True):
+        _check_place(result, place)
+    given = [place for place in places if place is not None]
+    results = [  # what is a view of a place, as of an argument, shall not change while others are written
+        np.copy(result) if any(np.may_share_memory(result, place) for place in given) else result
+        for result in results
+    ]
+    written = []
+    for result, place in zip(results, places, strict=True):
+        if place is not None:
+            np.copyto(place, result)
+        written.append(result if place is None else place)
+    return written
+
+
+def _check_place(result: Any, place: Any) -> None:
+    if place is None:
+        return
+    if not isinstance(place, np.ndarray):
+        raise TypeError(f"out must hold arrays, not {type(place).__name__}")
+    found = np.asarray(result)
+    if place.dtype != found.dtype or place.shape != found.shape:
+        raise ValueError(
+            f"out must have the result's dtype and shape, {found.dtype}{list(found.shape)}, "
+            f"not {place.dtype}{list(place.shape)}"
+        )
+    if not place.flags.writeable:
+        raise ValueError("output array is read-only")
+
+
+def capture(function: Callable[..., Any] | None = None, *, fallback: bool = False,
+            passes: Sequence[Pass] | None = None) -> Any:
+    """`function`, to run as a plan: traced once for arguments of one kind, replayed without Python.
+
+    >>> import numpy as np, tensoriter
+    >>> @tensoriter.capture
+    ... def step(x, v, dt):
+    ...     v = v - x * dt
+    ...     return x + v * dt, v
+    >>> step(np.array([1.0, 2.0]), np.zeros(2), 0.5)
+    (array([0.75, 1.5 ]), array([-0.5, -1. ]))
+    """
+    if function is None:
+        return functools.partial(capture, fallback=fallback, passes=passes)
+    return Captured(function, fallback, passes)

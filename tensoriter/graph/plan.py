@@ -1,0 +1,163 @@
+"""Plan: what a graph is lowered to for operands of one layout, for people to read, run, and keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tensoriter.core.op import Op
+from tensoriter.core.plan import Program
+from tensoriter.graph import reference
+from tensoriter.graph.graph import Graph
+
+# Kinds of buffers and of results, by the numbers that the core gives them.
+INPUT, CONSTANT, TEMPORARY, RESULT, OBJECT = range(5)
+BUFFER_KINDS = ("input", "constant", "temporary", "result", "call's result")
+WHOLE, VIEW, SCALAR = range(3)
+
+
+@dataclass(slots=True)
+class Place:
+    """Where an operand lies. `array` has its dtype, shape and strides, but no memory (see `stand_in`).
+
+    In a run, an operand moves on from block to block, is a temporary that holds one block (local), or a
+    single value (neither).
+    """
+
+    buffer: int
+    array: np.ndarray
+    scalar: bool = False
+    moves: bool = False
+    local: bool = False
+
+
+@dataclass(slots=True)
+class Buffer:
+    """Memory that instructions read and write; `array` is what lies at its beginning.
+
+    value : a constant's array; a temporary's place in the arena, in bytes
+    first, last : the instructions that write it first and use it last
+    """
+
+    kind: int
+    array: np.ndarray
+    value: Any = None
+    first: int = -1
+    last: int = -1
+
+    @property
+    def nbytes(self) -> int:
+        return self.array.nbytes
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One step of a plan.
+
+    kind : 'loop' (element-wise), 'run' (loops block by block), 'take' (rows) or 'call' (Python)
+    function : of a loop an op, 'where' or 'cast'; of a call what is called
+    types : of a loop, inputs first
+    nin : how many of the places are read; the others are written
+    size : elements of the walk
+    block : of a run, and of the loops in it, how many elements a block has
+    body : of a run, its loops
+    silent : no floating-point flag that it raises counts
+    """
+
+    kind: str
+    op: str
+    function: Op | str | Callable[..., Any] | None
+    types: tuple[np.dtype, ...]
+    nin: int
+    places: list[Place]
+    size: int
+    block: int = 0
+    body: list[Instruction] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+    handles: tuple[int, ...] = ()
+    silent: bool = False
+
+
+@dataclass(slots=True)
+class Plan:
+    """What `lower` makes of a graph for arrays of one layout: run it with `plan(arrays)`.
+
+    graph : what it was lowered from, with concrete shapes
+    buffers, instructions : see there
+    results : (kind, buffer, stand-in) of each
+    arena_bytes : memory for temporaries, kept between runs
+    program : what runs in the core; None where every run has to go node by node
+    watches : whether floating-point flags matter whatever the errstate, as a node has its own
+    """
+
+    graph: Graph
+    buffers: list[Buffer]
+    instructions: list[Instruction]
+    results: list[tuple[int, int, np.ndarray]]
+    arena_bytes: int
+    program: Program | None
+    watches: bool = False
+
+    def __call__(self, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray | None] | None = None) -> list[Any]:
+        """The results, for arguments laid out as the plan was made for (ValueError if they are not)."""
+        given = [np.asarray(array) for array in arrays]
+        if self.program is None:
+            return self.run_by_node(given, out)
+        results, flags = self.program(given, None if out is None else list(out))
+        return self.finish(given, out, results, flags)
+
+    def finish(self, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray | None] | None,
+               results: list[Any] | None, flags: int) -> list[Any]:
+        """The results of a run that raised these floating-point flags, or that failed (None): as they are if
+        nobody wants to know, else computed again the careful way."""
+        if results is None or (flags and (self.watches or is_watched(flags))):
+            return self.run_by_node(arrays, out)
+        return results
+
+    def run_by_node(self, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray | None] | None) -> list[Any]:
+        """The careful way: each node by NumPy, which warns and raises where that is due."""
+        results = reference.evaluate(self.graph, arrays)
+        for k, target in enumerate(out or ()):
+            if target is not None:
+                np.copyto(target, results[k], casting="same_kind")
+                results[k] = target
+        return results
+
+    def __str__(self) -> str:
+        lines = [f"plan of {self.graph.name or 'a graph'}: {len(self.instructions)} instructions, "
+                 f"{self.arena_bytes:,} bytes of temporaries"]
+        for number, instruction in enumerate(self.instructions):
+            lines.append(f"{number:4d}  {self.describe(instruction)}")
+            lines += [f"        {self.describe(loop)}" for loop in instruction.body]
+        lines.append("buffers")
+        for number, buffer in enumerate(self.buffers):
+            place = f" at {buffer.value:,}" if buffer.kind == TEMPORARY else ""
+            lines.append(f"{number:4d}  {BUFFER_KINDS[buffer.kind]:<14}{layout_text(buffer.array):<28}"
+                         f"{buffer.nbytes:>14,} bytes{place}")
+        return "\n".join(lines)
+
+    def describe(self, instruction: Instruction) -> str:
+        """One instruction in one line."""
+        if instruction.kind == "run":
+            return f"run of {len(instruction.body)} loops on {instruction.size:,} elements, {instruction.block:,} a block"
+        operands = [f"b{place.buffer}" for place in instruction.places]
+        inputs, outputs = ", ".join(operands[: instruction.nin]), ", ".join(operands[instruction.nin :])
+        types = "".join(dtype.char for dtype in instruction.types)
+        return f"{instruction.op} {types}".rstrip() + f" ({inputs}) -> {outputs}  {instruction.size:,} elements"
+
+
+def layout_text(array: np.ndarray) -> str:
+    """dtype and shape, and strides where they are not those of C order."""
+    text = f"{array.dtype}{list(array.shape)}"
+    return text if array.flags.c_contiguous else f"{text} strides {array.strides}"
+
+
+def is_watched(flags: int) -> bool:
+    """Whether the errstate of this moment is anything but 'ignore' for one of these floating-point flags (by
+    NumPy's numbers)."""
+    state = np.geterr()
+    names = ("divide", "over", "under", "invalid")
+    return any(flags >> bit & 1 and state[name] != "ignore" for bit, name in enumerate(names))
