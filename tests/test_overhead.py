@@ -10,7 +10,7 @@ import pytest
 
 import tensoriter.overhead
 from tensoriter.commands import UsageError
-from tensoriter.overhead import buckets, callgrind, callgrind_dump, lines, perf, profile, report, subjects
+from tensoriter.overhead import buckets, callgrind, callgrind_dump, lines, perf, report, subjects
 from tensoriter.overhead.attribution import Attribution
 from tensoriter.overhead.profile import Function, Place, Profile
 
@@ -35,7 +35,7 @@ def measured(tmp_path_factory):
     done = run(*what, *files, "--functions", 5, "--lines", 5)
     if not (CAN_COUNT or CAN_SAMPLE):
         assert done.returncode == 2
-        pytest.fail(done.stderr)
+        return done, {"collectors": {}}, folder
     assert done.returncode == 0, done.stderr
     return done, json.loads((folder / "facts.json").read_text("utf-8")), folder
 
@@ -89,12 +89,18 @@ def test_what_is_not_installed_is_said(measured):
 
 def test_it_draws_png_and_svg(measured):
     folder = measured[2]
+    if not measured[1]["collectors"]:
+        assert not list(folder.iterdir())
+        return
     assert (folder / "bars.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (folder / "bars.svg").read_text("utf-8")
 
 
 def test_functions_and_lines_are_printed_where_asked_for(measured):
     printed = measured[0].stdout
+    if not measured[1]["collectors"]:
+        assert printed == ""
+        return
     assert "per add, of the function alone and with what it calls" in printed
     inlined_known = lines.has_lines(tensoriter.core.op.__file__)
     assert ("per add of each source line" in printed) or not inlined_known
@@ -352,7 +358,10 @@ def test_inlined_functions_and_lines_come_from_debug_information(tmp_path):
         assert ((str(source), 2) in {(place.file, place.line) for place in places}) == known
 
 
-def test_the_package_is_the_benchmarks_folder():
-    root = Path(__file__).parents[1]
-    assert Path(tensoriter.overhead.__file__).resolve().parent == root / "benchmarks" / "overhead"
-    assert profile.Profile is Profile
+def test_what_is_installed_is_the_benchmarks_folder():
+    benchmarks = Path(__file__).parents[1] / "benchmarks" / "overhead"
+    installed = Path(tensoriter.overhead.__file__).parent  # a link to it; a copy in a wheel or an archive
+    files = [path for path in benchmarks.rglob("*") if path.suffix in (".py", ".txt", ".c")]
+    assert len(files) > 15
+    for path in files:
+        assert (installed / path.relative_to(benchmarks)).read_bytes() == path.read_bytes()

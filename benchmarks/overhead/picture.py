@@ -11,7 +11,7 @@ from tensoriter.overhead.buckets import UNKNOWN
 from tensoriter.overhead.report import Findings
 
 COLOURS = {
-    "Python": "#4e79a7",
+    "Python": "#7fa8d6",
     "dispatcher": "#f28e2b",
     "operator set-up": "#edc948",
     "allocation": "#76b7b2",
@@ -25,6 +25,8 @@ SHOWN_FROM = 0.07  # of a bar: smaller parts have no room for a number
 
 def draw(found: Sequence[Findings], title: str, path: str) -> None:
     """Two panels for each collector, its costs and its shares. Writes a PNG and an SVG beside each other."""
+    from matplotlib import rc_context
+
     kept = [findings for findings in found if findings.profiles]
     rows = max(len(findings.profiles) for findings in kept)
     figure = new_figure(13, 1.4 + len(kept) * (0.9 + 0.36 * rows))
@@ -33,10 +35,11 @@ def draw(found: Sequence[Findings], title: str, path: str) -> None:
         draw_costs(costs, findings)
         draw_shares(shares, findings)
     handles, labels = panels[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
     figure.suptitle(title)
-    for suffix in (".png", ".svg"):
-        save_figure(figure, str(Path(path).with_suffix(suffix)))
+    with rc_context({"svg.fonttype": "none"}):  # text stays text
+        for suffix in (".png", ".svg"):
+            save_figure(figure, str(Path(path).with_suffix(suffix)))
 
 
 def draw_costs(axes: Any, findings: Findings) -> None:
@@ -48,8 +51,9 @@ def draw_costs(axes: Any, findings: Findings) -> None:
         total = sum(sums.values())
         axes.annotate(f"{total:,.0f}", (total, row), (4, 0), textcoords="offset points", va="center")
     axes.set_xlim(0, longest * 1.12)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel(f"{findings.unit} per add ({findings.collector})")
-    tidy(axes, list(found))
+    tidy(axes, list(found), named=True)
 
 
 def draw_shares(axes: Any, findings: Findings) -> None:
@@ -68,7 +72,7 @@ def draw_shares(axes: Any, findings: Findings) -> None:
     axes.set_xlim(0, 1)
     axes.xaxis.set_major_formatter("{x:.0%}")
     axes.set_xlabel(f"share of {findings.unit}")
-    tidy(axes, [])
+    tidy(axes, list(found), named=False)
 
 
 def stack(axes: Any, found: dict[str, dict[str, float]]) -> None:
@@ -83,9 +87,9 @@ def stack(axes: Any, found: dict[str, dict[str, float]]) -> None:
         lefts = [left + length for left, length in zip(lefts, lengths, strict=True)]
 
 
-def tidy(axes: Any, labels: Sequence[str]) -> None:
+def tidy(axes: Any, labels: Sequence[str], named: bool) -> None:
     """The subjects from top to bottom, and no more lines than needed."""
     axes.set_yticks(range(len(labels)), labels)
-    axes.tick_params(axis="y", left=False, labelleft=bool(labels))
-    axes.invert_yaxis()
+    axes.tick_params(axis="y", left=False, labelleft=named)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.spines[["top", "right"]].set_visible(False)

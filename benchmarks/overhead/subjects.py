@@ -64,6 +64,13 @@ def tensoriter_operators(n, dtype):
     return numpy_operator(n, dtype)
 
 
+def tensoriter_plan(n, dtype):
+    """A captured function of one add, replayed as a plan."""
+    import tensoriter
+
+    return partial(repeat_call, tensoriter.capture(lambda a, b: a + b), *numpy_operands(n, dtype))
+
+
 def torch_operator(n, dtype):
     """A tensor's +, on one thread. Nothing requires a gradient."""
     import torch
@@ -115,6 +122,7 @@ SUBJECTS = {
     "tensoriter.add, strided": Made(tensoriter_strided, "tensoriter"),
     "tensoriter.add, bound": Made(tensoriter_bound, "tensoriter"),
     "tensoriter + (operators)": Made(tensoriter_operators, "tensoriter"),
+    "tensoriter plan": Made(tensoriter_plan, "tensoriter"),
     "torch +": Made(torch_operator, "torch"),
     "numexpr": Made(numexpr_compiled, "numexpr"),
     "numba": Made(numba_compiled, "numba"),

@@ -103,9 +103,11 @@ def chosen_subjects(arguments: argparse.Namespace) -> list[Subject]:
             raise UsageError(f"--python: there is no {path}")
     numeric_dtype(arguments.dtype)  # or a sentence; libraries other than NumPy take the name
     what = arguments.n, arguments.dtype
+    place = names.index("torch +") if "torch +" in names else len(names)
     return [
-        *(Subject(name, *what) for name in (*names, *arguments.mine)),
+        *(Subject(name, *what) for name in names[:place]),
         *(Subject("torch +", *what, python=path) for path in arguments.python),
+        *(Subject(name, *what) for name in (*names[place:], *arguments.mine)),
     ]
 
 
