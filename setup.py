@@ -73,7 +73,8 @@ setup(
         [extension(path) for path in (LOOPS / "table.pyx", *sorted([*CORE.glob("*.pyx"),
                                                                     *PROFILER.glob("*.pyx")]))],
         language_level=3,
-        force=BUILD == "coverage",
+        force=BUILD in ("coverage", "frames"),
+        emit_linenums=BUILD == "frames",
         compiler_directives={
             "infer_types": True, "boundscheck": False, "wraparound": False, "cdivision": True,
             "binding": True, "linetrace": BUILD == "coverage",

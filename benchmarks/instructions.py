@@ -20,7 +20,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,19 +33,19 @@ import numpy as np
 
 import tensoriter
 from benchmarks.cases import FRESH_INSTRUCTIONS_AT_MOST, target_cells
-from benchmarks.instructions_child import LONG, SHORT
 from tensoriter.commands import UsageError
 from tensoriter.commands.display import print_table
 from tensoriter.commands.machine import machine_facts
 from tensoriter.commands.output_files import check_output_files, write_json
 from tensoriter.core import op as compiled_core
+from tensoriter.overhead import callgrind
+from tensoriter.overhead.process import ONE_THREAD
 
 ROOT = Path(__file__).parents[1]
 BUDGETS = Path(__file__).with_name("instruction_budgets.json")
 ALLOWED = 1.03  # times the budget
 PROCESSES = 2  # each pays for importing everything under valgrind, about 10 s
 LOOP, NO_OP = ("loop", "empty loop"), ("no-op", "no-op call")
-NO_VALGRIND = "Counting instructions needs valgrind, which is not installed: apt install valgrind"
 
 Job = tuple[str, str]  # contestant, label of the case
 Counts = dict[Job, float]  # instructions per call, its loop included
@@ -56,10 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Count, print, compare or write; the exit code."""
     parser = make_parser()
     arguments = parser.parse_args(argv)
-    if not shutil.which("valgrind"):
-        print(NO_VALGRIND, file=sys.stderr)
-        return 2
     try:
+        callgrind.check()
         check_arguments(arguments)
         counts = count(make_jobs(arguments.cases, arguments.torch))
     except UsageError as error:
@@ -123,53 +120,22 @@ def count(jobs: Sequence[Job]) -> Counts:
 def count_in_one_process(jobs: Sequence[Job]) -> Counts:
     """The same, one after the other in forks of one process under callgrind."""
     with tempfile.TemporaryDirectory() as folder:
+        marks = callgrind.compile_marks(Path(folder))
         command = [
-            *without_random_addresses(),
-            *("valgrind", "--quiet", "--tool=callgrind", "--dump-line=no"),
-            *("--dump-before=getppid", f"--callgrind-out-file={folder}/%p"),
-            *(sys.executable, "-m", "benchmarks.instructions_child"),
+            *callgrind.command(f"{folder}/%p", marks),
+            *(sys.executable, "-m", "benchmarks.instructions_child", marks),
             *("\t".join(job) for job in jobs),
         ]
-        environment = os.environ | child_environment()
+        environment = os.environ | ONE_THREAD | callgrind.environment()
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
         reports = [line.split("\t") for line in done.stdout.splitlines()]
         if done.returncode or any(status != "0" for _, status, *_ in reports):
             raise RuntimeError(f"counting failed:\n{done.stderr}")
-        found = {(name, label): read_dumps(Path(folder), pid) for pid, _, name, label in reports}
+        found = {
+            (name, label): callgrind.instructions_per_call(f"{folder}/{pid}")
+            for pid, _, name, label in reports
+        }
         return {job: instructions for job, instructions in found.items() if instructions}
-
-
-def without_random_addresses() -> list[str]:
-    """The command that runs another at the same addresses each time, where there is one."""
-    command = ["setarch", platform.machine(), "-R"]
-    try:
-        allowed = subprocess.run([*command, "true"], capture_output=True).returncode == 0
-    except FileNotFoundError:
-        return []
-    return command if allowed else []  # a container may forbid it
-
-
-def child_environment() -> dict[str, str]:
-    """What makes two runs alike, and keeps to instructions that valgrind knows."""
-    environment = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    if "avx512" in tensoriter.info()["isa_built"] and "TENSORITER_ISA" not in os.environ:
-        environment["TENSORITER_ISA"] = "avx2"
-    return environment
-
-
-def read_dumps(folder: Path, pid: str) -> float | None:
-    """Instructions per call from a fork's last two dumps; None if it had nothing to count."""
-    dumps = sorted(folder.glob(f"{pid}.*"), key=lambda path: int(path.suffix[1:]))
-    if len(dumps) < 3:  # up to the warm-up, of SHORT calls, of LONG calls
-        return None
-    short, long = (read_total(dump) for dump in dumps[-2:])
-    return (long - short) / (LONG - SHORT)
-
-
-def read_total(dump: Path) -> int:
-    """The instructions counted in one dump of callgrind."""
-    totals = re.findall(r"^totals: (\d+)", dump.read_text("utf-8", "replace"), re.MULTILINE)
-    return int(totals[-1])
 
 
 def print_counts(counts: Counts) -> None:
@@ -204,7 +170,7 @@ def conditions() -> dict[str, str]:
         "python": ".".join(platform.python_version_tuple()[:2]),
         "numpy": ".".join(np.__version__.split(".")[:2]),
         "machine": platform.machine(),
-        "isa": child_environment().get("TENSORITER_ISA", str(tensoriter.info()["isa"])),
+        "isa": callgrind.environment().get("TENSORITER_ISA", str(tensoriter.info()["isa"])),
         "compiler": compiler(),
     }
 

@@ -34,6 +34,7 @@ MODULES = [
     "tensoriter.graph.trace",
     "tensoriter.headers",
     "tensoriter.operators",
+    "tensoriter.overhead.buckets",
     "tensoriter.profiler",
     "tensoriter.profiler.objects",
     "tensoriter.profiler.recording",

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 import tensoriter
-from tensoriter.commands import UsageError, natural, positive
+from tensoriter.commands import natural, positive
 from tensoriter.commands.display import print_table, progress_bar
 from tensoriter.commands.machine import machine_facts
+from tensoriter.commands.operands import numeric_dtype
 from tensoriter.commands.output_files import (
     check_output_files,
     new_figure,
@@ -75,12 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def make_x(n: int, dtype: str) -> np.ndarray:
     """The array that is added: n random values below 1 (below 100 where dtype is an integer)."""
-    try:
-        wanted = np.dtype(dtype)
-    except TypeError as error:
-        raise UsageError(f"--dtype: {error}") from None
-    if wanted.kind not in "biufc":  # bool's kind is "b", int8's "i"
-        raise UsageError(f"--dtype must be bool or numeric, {wanted} is not")
+    wanted = numeric_dtype(dtype)
     values = np.random.default_rng(0).random(n)
     return at_line_offset((values * 100 if wanted.kind in "iu" else values).astype(wanted))
 

@@ -1,4 +1,4 @@
-"""Reads the operands of `tensoriter explain`; the grammar is in that command's --help."""
+"""Reads operands, as those of `tensoriter explain`, whose --help has the grammar, and dtypes."""
 
 from __future__ import annotations
 
@@ -49,6 +49,17 @@ def make_array(text: str) -> np.ndarray:
         except (ValueError, IndexError, KeyError):
             raise UsageError(f"{text!r}: {suffix[0]!r} cannot be applied, see --help") from None
     return array
+
+
+def numeric_dtype(text: str) -> np.dtype[Any]:
+    """The dtype that an option --dtype names: bool or a number."""
+    try:
+        dtype = np.dtype(text)
+    except TypeError as error:
+        raise UsageError(f"--dtype: {error}") from None
+    if dtype.kind not in "biufc":  # bool's kind is "b", int8's "i"
+        raise UsageError(f"--dtype must be bool or numeric, {dtype} is not")
+    return dtype
 
 
 def split_layout(layout: str, text: str) -> list[re.Match[str]]:
