@@ -98,41 +98,36 @@ ISA_TARGET static inline double easy_rest_float64(double a, double b)
 EASY_DIVISION(float32, float, npy_uint32, (npy_uint32)0x80000000u)
 EASY_DIVISION(float64, double, npy_uint64, (npy_uint64)0x8000000000000000u)
 
-/* What NumPy computes, in its order: flags tell of it. */
+/* What NumPy computes, in its order, and nothing besides: flags tell of it. (Of its divmod only what the
+   result needs is left by its compiler, so that a remainder has no flags of a quotient.) */
 #define HARD_DIVISION(NAME, FLOAT, FMOD, FLOOR, COPYSIGN)                                          \
     static FLOAT hard_fmod_##NAME(FLOAT a, FLOAT b) { return FMOD(a, b); }                         \
-    static FLOAT hard_divmod_##NAME(FLOAT a, FLOAT b, FLOAT *quotient)                             \
-    {                                                                                              \
-        FLOAT rest = FMOD(a, b), whole = (a - rest) / b;                                           \
-        if (rest == 0) {                                                                           \
-            rest = COPYSIGN((FLOAT)0, b);                                                          \
-        }                                                                                          \
-        else if (isless(b, (FLOAT)0) != isless(rest, (FLOAT)0)) {                                  \
-            rest += b;                                                                             \
-            whole -= 1;                                                                            \
-        }                                                                                          \
-        if (whole == 0) {                                                                          \
-            *quotient = COPYSIGN((FLOAT)0, a / b);                                                 \
-        }                                                                                          \
-        else {                                                                                     \
-            *quotient = FLOOR(whole);                                                              \
-            *quotient += isgreater(whole - *quotient, (FLOAT)0.5) ? 1 : 0;                         \
-        }                                                                                          \
-        return rest;                                                                               \
-    }                                                                                              \
     static FLOAT hard_remainder_##NAME(FLOAT a, FLOAT b)                                           \
     {                                                                                              \
-        FLOAT quotient;                                                                            \
-        return b == 0 ? FMOD(a, b) : hard_divmod_##NAME(a, b, &quotient);                          \
+        const FLOAT rest = FMOD(a, b);                                                             \
+        if (b == 0) {                                                                              \
+            return rest;                                                                           \
+        }                                                                                          \
+        if (rest == 0) {                                                                           \
+            return COPYSIGN((FLOAT)0, b);                                                          \
+        }                                                                                          \
+        return isless(b, (FLOAT)0) != isless(rest, (FLOAT)0) ? rest + b : rest;                    \
     }                                                                                              \
     static FLOAT hard_floor_divide_##NAME(FLOAT a, FLOAT b)                                        \
     {                                                                                              \
-        FLOAT quotient = 0;                                                                        \
         if (b == 0) {                                                                              \
             return a / b;                                                                          \
         }                                                                                          \
-        hard_divmod_##NAME(a, b, &quotient);                                                       \
-        return quotient;                                                                           \
+        const FLOAT rest = FMOD(a, b);                                                             \
+        FLOAT quotient = (a - rest) / b;                                                           \
+        if (rest != 0 && isless(b, (FLOAT)0) != isless(rest, (FLOAT)0)) {                          \
+            quotient -= 1;                                                                         \
+        }                                                                                          \
+        if (quotient == 0) {                                                                       \
+            return COPYSIGN((FLOAT)0, a / b);                                                      \
+        }                                                                                          \
+        const FLOAT whole = FLOOR(quotient);                                                       \
+        return isgreater(quotient - whole, (FLOAT)0.5) ? whole + 1 : whole;                        \
     }
 HARD_DIVISION(float32, float, fmodf, floorf, copysignf)
 HARD_DIVISION(float64, double, fmod, floor, copysign)
