@@ -275,8 +275,8 @@ def capture(function: Callable[..., Any] | None = None, *, fallback: bool = Fals
     is traced anew, other shapes and strides are planned anew. A value that nobody uses is not computed, and
     does not warn.
 
-    Arrays of the program (globals, attributes) are read in each call. All else that Python does, it does while
-    tracing: what it prints, numbers of closures, branches on shapes. In-place operations on arrays that the
+    Arrays of the program (globals, attributes) are read in each call. All else that Python does, it does as
+    it traces: what it prints, numbers of closures, branches on shapes. In-place operations on arrays that the
     function made are captured. `step(..., out=arrays)` writes results into arrays of their dtypes and shapes,
     given in the form of the result, None where there is none.
 
