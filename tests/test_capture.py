@@ -78,7 +78,8 @@ def observe(function, args, errors):
             except CaptureError:
                 raise
             except Exception as error:
-                result = type(error), str(error).strip()
+                # Before Python 3.11, the note is in the text.
+                result = type(error), str(error).partition("\nIn ")[0].strip()
     return result, [(w.category, str(w.message)) for w in caught], told
 
 

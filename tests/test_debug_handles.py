@@ -396,7 +396,7 @@ def test_the_line_is_shown_as_it_was(tmp_path):
     infos = trace(module["step"], (X,)).graph.debug
     path.write_text("# another\n# text\n")
     linecache.checkcache()
-    assert "    return x + 1\n" in infos.describe(list(infos)[-1:])
+    assert "\n    return x + 1" in infos.describe(list(infos)[-1:])
 
 
 def test_code_without_a_file_has_no_text():

@@ -62,6 +62,15 @@ def test_dead_nodes_go_and_inputs_stay():
     assert len(graph.inputs) == 2
 
 
+@pytest.mark.parametrize("function", [lambda x, i: (x[i], x)[1], lambda x, i: (i**-i, x)[1]])
+def test_what_may_raise_is_not_dead(function):
+    step = capture(function)
+    np.testing.assert_array_equal(step(X, np.array([0])), X)
+    for _ in range(2):
+        with pytest.raises((IndexError, ValueError)):
+            step(X, np.array([3]))
+
+
 def test_common_expressions_are_computed_once():
     graph = merge_common(trace(lambda x: np.sin(x + 1) * np.cos(x + 1) + (x + 1), (X,)).graph)
     assert ops(graph).count("add") == 2

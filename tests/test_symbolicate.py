@@ -8,6 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
+import tensoriter
 from tensoriter.graph.debug import MEMBER, DebugMap
 from tensoriter.graph.trace import trace
 
@@ -66,6 +67,18 @@ def test_the_map_of_a_plans_archive(infos, tmp_path):
         archive.writestr(MEMBER, json.dumps(infos.to_data()))
     assert run(path, handle_of(infos, "add")).returncode == 0
     assert dict(DebugMap.load(path)) == dict(infos)
+
+
+def test_a_saved_plan(tmp_path):
+    captured = tensoriter.capture(step)
+    plan = captured.plan(np.ones(3))
+    plan.save(tmp_path / "plan")
+    handle = handle_of(captured.graph.debug, "divide")
+    done = run(tmp_path / "plan", handle, "--show", "source")
+    assert done.returncode == 0, done.stderr
+    assert "return x / 2" in done.stdout
+    plan.save(tmp_path / "bare", debug=False)
+    assert "holds no debug information" in run(tmp_path / "bare", handle).stderr
 
 
 def test_a_plan_without_debug_information_says_so(tmp_path):

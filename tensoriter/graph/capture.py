@@ -16,7 +16,7 @@ from tensoriter.core.plan_call import PlanCall, enable_fast_calls
 from tensoriter.graph import passes, reference
 from tensoriter.graph.containers import Template
 from tensoriter.graph.graph import Graph
-from tensoriter.graph.keys import StandInMet, identities, is_plain, key_of, put_back, state_key
+from tensoriter.graph.keys import Identity, StandInMet, identities, is_plain, key_of, put_back, state_key
 from tensoriter.graph.lower import lower
 from tensoriter.graph.plan import Plan, written
 from tensoriter.graph.trace import CaptureError, Traced, name_of, trace
@@ -31,16 +31,17 @@ class Entry:
     """A trace for the calls of one key, with a plan for each layout of arrays that it was called with.
 
     graph : None if the function could not be captured, and is called as it is (fallback=True)
-    is_general : whether it depends on nothing but the arguments and their layout
+    objects : those that stand for themselves among the arguments
+    is_general : whether it depends on nothing but what `PlanCall` sees of the arguments
     """
 
-    __slots__ = ("graph", "template", "is_general", "plans", "watches")
+    __slots__ = ("graph", "template", "objects", "is_general", "plans", "watches")
 
-    def __init__(self, graph: Graph | None = None, template: Template | None = None,
-                 kinds: frozenset[str] = frozenset()) -> None:
+    def __init__(self, graph: Graph | None = None, template: Template | None = None) -> None:
         self.graph = graph
         self.template = template
-        self.is_general = "errstate" not in kinds
+        self.objects: list[Identity] = []
+        self.is_general = False
         self.plans: OrderedDict[Hashable, Any] = OrderedDict()
         self.watches: list[Any] = []  # drop the entry when an object that it is for is gone
 
@@ -87,7 +88,7 @@ class Captured(PlanCall):
         if entry.graph is None:
             return self._uncaptured(args, kwargs, out)
         plan = self._plan_of(entry, arrays)
-        if not kwargs:
+        if entry.is_general:
             self._expect_again(plan, entry, args)
         if out is None:
             return entry.template.build(plan.run(arrays))
@@ -95,10 +96,8 @@ class Captured(PlanCall):
 
     def _expect_again(self, plan: Plan, entry: Entry, args: tuple[Any, ...]) -> None:
         """Lets the next call go straight to this plan if its arguments are of the same layout."""
-        objects = identities(key_of(args, []))
-        if entry.is_general and is_plain(args) and all(found.in_dicts for found in objects):
-            contents = [part for found in objects for part in found.contents()]
-            self._remember(plan, args, contents, entry.template.form, self._own_out)
+        contents = [part for found in entry.objects for part in found.contents()]
+        self._remember(plan, args, contents, entry.template.form, self._own_out)
 
     @property
     def graph(self) -> Graph | None:
@@ -142,7 +141,10 @@ class Captured(PlanCall):
                 raise
             entry = Entry()
         else:
-            entry = Entry(traced.graph, traced.template, traced.specialised)
+            entry = Entry(traced.graph, traced.template)
+            entry.objects = identities(key)
+            plain = is_plain(args) and all(found.in_dicts for found in entry.objects)
+            entry.is_general = plain and not kwargs and "errstate" not in traced.specialised
             kinds = traced.specialised
         full = key, state_key(kinds, arrays)
         self._kinds[key] = kinds
@@ -266,14 +268,15 @@ def capture(function: Callable[..., Any] | None = None, *, fallback: bool = Fals
     """The function, to run as a plan: also as a decorator, with arguments or without, and of methods.
 
     The first call with arguments of one kind traces it: it runs once, on stand-ins for the arrays and NumPy
-    scalars in its arguments, which may lie in tuples, lists, dicts and dataclasses. What it computes becomes a
-    graph (`step.graph`), the graph a plan (`step.plan(*args)`), and the plan gives what the function would: the
-    same bits, dtypes, warnings and exceptions. Arrays are told apart by dtype and number of dimensions, other
-    arguments by value, objects by identity and by what their attributes hold. Another kind of arguments is
-    traced anew, other shapes and strides are planned anew.
+    scalars in its arguments, which may lie in tuples, lists, dicts and dataclasses. What it computes becomes
+    a graph (`step.graph`), the graph a plan (`step.plan(*args)`), and the plan gives what the function would:
+    the same bits, dtypes, warnings and exceptions. Arrays are told apart by dtype and number of dimensions,
+    other arguments by value, objects by identity and by what their attributes hold. Another kind of arguments
+    is traced anew, other shapes and strides are planned anew. A value that nobody uses is not computed, and
+    does not warn.
 
-    Arrays of the program (globals, attributes) are read in each call. All else that Python does, it does while
-    tracing: what it prints, numbers of closures, branches on shapes. In-place operations on arrays that the
+    Arrays of the program (globals, attributes) are read in each call. All else that Python does, it does as
+    it traces: what it prints, numbers of closures, branches on shapes. In-place operations on arrays that the
     function made are captured. `step(..., out=arrays)` writes results into arrays of their dtypes and shapes,
     given in the form of the result, None where there is none.
 

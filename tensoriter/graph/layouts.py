@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from tensoriter.graph import reference
 from tensoriter.graph.graph import Node
+
+SCALAR_OPERATORS = frozenset(f"operator.{name}" for name in dir(operator))
 
 
 def callable_of(node: Node) -> Callable[..., Any]:
@@ -25,7 +28,13 @@ def callable_of(node: Node) -> Callable[..., Any]:
         ]
         return reference.apply(node, values)
 
-    return call
+    def call_of_scalars(*arrays: np.ndarray) -> Any:
+        # NumPy's integer scalars report overflow and division by zero without the CPU's flags, which are what
+        # a run looks at: an error makes it go the careful way.
+        with np.errstate(all="raise"):
+            return call(*arrays)
+
+    return call_of_scalars if node.attributes.get("function", "") in SCALAR_OPERATORS else call
 
 
 def layout_by_example(node: Node, arrays: list[np.ndarray]) -> tuple[int, ...]:

@@ -24,6 +24,11 @@ from tensoriter.graph.debug import SourceRange, add_note, describe_handle
 from tensoriter.graph.graph import Graph, Node
 from tensoriter.graph.shapes import view
 
+# As this NumPy writes it: versions differ in a full stop.
+_EMPTY_MEAN = next(
+    text for text in (*np._core._methods._mean.__code__.co_consts, "Mean of empty slice")
+    if isinstance(text, str) and text.startswith("Mean of empty slice")
+)
 _REDUCE = {"sum": np.add, "max": np.maximum, "min": np.minimum}
 
 
@@ -166,7 +171,7 @@ def mean(array: Any, at: Caller, axis: Any, keepdims: bool, dtype: Any = None) -
     over = range(array.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     count = np.intp(np.prod([array.shape[k] for k in over], dtype=np.intp))
     if count == 0:
-        at(warnings.warn, "Mean of empty slice", RuntimeWarning)
+        at(warnings.warn, _EMPTY_MEAN, RuntimeWarning)
     is_half = dtype is None and array.dtype.char == "e"
     if dtype is None and array.dtype.kind in "biu":
         dtype = np.dtype("f8")
