@@ -57,7 +57,7 @@ def extension(source: Path) -> Extension:
         ".".join(source.with_suffix("").parts),
         [str(path) for path in (source, *(c for c in c_sources if c.stem != source.stem))],
         include_dirs=[numpy.get_include(), str(LOOPS), str(CORE)],
-        depends=[str(path) for path in (*LOOPS.glob("*.h"), *CORE.glob("*.h"))],
+        depends=[str(path) for path in (*LOOPS.glob("*.h" if c_sources else "loops.h"), *CORE.glob("*.h"))],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
                        ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
                        *([("CYTHON_TRACE_NOGIL", "1")] if BUILD == "coverage" else [])],

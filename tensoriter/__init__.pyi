@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from tensoriter import profiler as profiler
 from tensoriter.graph.graph import Graph
+from tensoriter.graph.passes.parallel import ParallelOps as _ParallelOps
 from tensoriter.graph.plan import Plan
 
 __version__: str
@@ -416,12 +417,42 @@ class _Captured(Generic[_P, _R_co]):
 
 @overload
 def capture(
-    function: Callable[_P, _R_co], *, fallback: bool = ..., passes: Sequence[_Pass] | None = ...
+    function: Callable[_P, _R_co],
+    *,
+    fallback: bool = ...,
+    passes: Sequence[_Pass] | None = ...,
+    parallel_ops: _ParallelOps | bool | None = ...,
 ) -> _Captured[_P, _R_co]: ...
 @overload
 def capture(
-    function: None = ..., *, fallback: bool = ..., passes: Sequence[_Pass] | None = ...
+    function: None = ...,
+    *,
+    fallback: bool = ...,
+    passes: Sequence[_Pass] | None = ...,
+    parallel_ops: _ParallelOps | bool | None = ...,
 ) -> Callable[[Callable[_P, _R_co]], _Captured[_P, _R_co]]: ...
+
+@final
+class parallel_ops:
+    settings: _ParallelOps | None
+    def __init__(
+        self,
+        on: bool = ...,
+        *,
+        threshold: int = ...,
+        allow: frozenset[str] = ...,
+        deny: frozenset[str] = ...,
+        least_work: float = ...,
+        most_work: float = ...,
+        verbose: int = ...,
+    ) -> None: ...
+    def __enter__(self) -> parallel_ops: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
 
 def get_include() -> str: ...
 def info() -> _Info: ...

@@ -61,6 +61,16 @@ cdef enum ExpectedKind:
     LIST
     DICT
 
+# What is remembered holds as long as nothing that plans depend on has changed for the process.
+cdef unsigned long long era = 0
+
+
+def begin_era():
+    """Lets the next call of every captured function look for its plan anew."""
+    global era
+    era += 1
+
+
 cdef struct Expected:
     ExpectedKind kind
     PyObject* object        # a value; the keys of a dict
@@ -81,6 +91,7 @@ cdef class PlanCall:
     cdef Expected* expected
     cdef int expected_count
     cdef Py_ssize_t arguments_count
+    cdef unsigned long long era     # in which the rest was remembered
     cdef list held              # what the pointers above need alive
     cdef list attributes        # (dict or list, its contents when it was traced, as a tuple)
     cdef bint own_out           # `out` is a parameter of the function itself
@@ -133,6 +144,7 @@ cdef class PlanCall:
             self.expected[<int>k].count = count
             self.expected[<int>k].like = <PyArrayObject*><PyObject*>value
         self.arguments_count = len(args)
+        self.era = era
         self.attributes = attributes
         self.form = form
         self.own_out = own_out
@@ -275,7 +287,8 @@ cdef object call_plan(PyObject* self, PyObject* const* args, size_t count, PyObj
     cdef Expected* next_one
     cdef Py_ssize_t k
     cdef int found = 0
-    if step.program is None or forcing != 0 or PyVectorcall_NARGS(count) != step.arguments_count:
+    if (step.program is None or forcing != 0 or step.era != era
+            or PyVectorcall_NARGS(count) != step.arguments_count):
         return call_slowly(step, args, count, kwnames)
     if kwnames is not NULL:
         if step.own_out or PyTuple_GET_SIZE(kwnames) != 1 or PyTuple_GET_ITEM(kwnames, 0) is not OUT_KEYWORD:

@@ -18,6 +18,7 @@ from tensoriter.graph.containers import Template
 from tensoriter.graph.graph import Graph
 from tensoriter.graph.keys import Identity, StandInMet, identities, is_plain, key_of, put_back, state_key
 from tensoriter.graph.lower import lower
+from tensoriter.graph.passes.parallel import ParallelOps, group_parallel_ops, settings_of
 from tensoriter.graph.plan import Plan, written
 from tensoriter.graph.trace import CaptureError, Traced, name_of, trace
 
@@ -50,13 +51,15 @@ class Captured(PlanCall):
     """A function that runs as a plan: what `tensoriter.capture` makes."""
 
     def __init__(
-        self, function: Callable[..., Any], fallback: bool, own_passes: Sequence[Pass] | None
+        self, function: Callable[..., Any], fallback: bool, own_passes: Sequence[Pass] | None,
+        parallel_ops: ParallelOps | bool | None,
     ) -> None:
         functools.update_wrapper(self, function)
         self._own_out = "out" in _parameters(function)
         self.function = function
         self.fallback = fallback
         self.passes = own_passes
+        self.parallel_ops = parallel_ops
         self._entries: OrderedDict[Hashable, Entry] = OrderedDict()
         self._kinds: dict[Hashable, frozenset[str]] = {}
         self._last: Entry | None = None
@@ -74,7 +77,7 @@ class Captured(PlanCall):
             found = getattr(found, name, None)
         if found is self:
             return self.__qualname__
-        return Captured, (self.function, self.fallback, self.passes)
+        return Captured, (self.function, self.fallback, self.passes, self.parallel_ops)
 
     def _call(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if self._own_out and out is not None:
@@ -178,15 +181,16 @@ class Captured(PlanCall):
         raise found
 
     def _plan_of(self, entry: Entry, arrays: list[Any]) -> Plan:
-        """The plan for arguments laid out as these."""
+        """The plan for arguments laid out as these, with parallel ops as this moment wants them."""
         layouts = tuple([(array.shape, array.strides, array.flags.aligned) for array in arrays])
-        plan = entry.plans.get(layouts)
+        key = layouts, settings_of(self.parallel_ops)
+        plan = entry.plans.get(key)
         if plan is None:
-            plan = entry.plans[layouts] = self._new_plan(entry.graph, arrays)
+            plan = entry.plans[key] = self._new_plan(entry.graph, arrays)
             if len(entry.plans) > MOST_PLANS:
                 entry.plans.popitem(last=False)
         else:
-            entry.plans.move_to_end(layouts)
+            entry.plans.move_to_end(key)
         return plan
 
     def _new_plan(self, graph: Graph, arrays: list[Any]) -> Plan:
@@ -206,6 +210,9 @@ class Captured(PlanCall):
         changed = replace(graph, traced=graph)
         for change in passes.default if self.passes is None else self.passes:
             changed = change(changed)
+        settings = settings_of(self.parallel_ops)
+        if settings is not None:
+            changed = group_parallel_ops(changed, settings)
         return lower(changed, arrays)
 
     def _uncaptured(self, args: Any, kwargs: Any, out: Any) -> Any:
@@ -264,7 +271,7 @@ def _when_gone(value: Any, action: Callable[[], Any]) -> Any:
 
 
 def capture(function: Callable[..., Any] | None = None, *, fallback: bool = False,
-            passes: Sequence[Pass] | None = None) -> Any:
+            passes: Sequence[Pass] | None = None, parallel_ops: ParallelOps | bool | None = None) -> Any:
     """The function, to run as a plan: also as a decorator, with arguments or without, and of methods.
 
     The first call with arguments of one kind traces it: it runs once, on stand-ins for the arrays and NumPy
@@ -282,6 +289,8 @@ def capture(function: Callable[..., Any] | None = None, *, fallback: bool = Fals
 
     fallback : call the function as it is where it cannot be captured
     passes : functions from Graph to Graph that take the place of `tensoriter.graph.passes.default`
+    parallel_ops : whether independent ops run side by side, or the settings for it; None: as a block
+        `tensoriter.parallel_ops()` or the environment says
 
     CaptureError, a TypeError, names the line of what cannot be captured: branches on values, conversions to
     numbers or real arrays, functions that a plan does not have, writing to arguments.
@@ -295,5 +304,5 @@ def capture(function: Callable[..., Any] | None = None, *, fallback: bool = Fals
     (array([0.75, 1.5 ]), array([-0.5, -1. ]))
     """
     if function is None:
-        return functools.partial(capture, fallback=fallback, passes=passes)
-    return Captured(function, fallback, passes)
+        return functools.partial(capture, fallback=fallback, passes=passes, parallel_ops=parallel_ops)
+    return Captured(function, fallback, passes, parallel_ops)

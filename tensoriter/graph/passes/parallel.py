@@ -15,6 +15,7 @@ from functools import cache
 
 import numpy as np
 
+from tensoriter.core.plan_call import begin_era
 from tensoriter.core.threads import task_threads
 from tensoriter.graph.graph import Graph, Node
 from tensoriter.graph.passes import cost
@@ -115,10 +116,12 @@ class parallel_ops:
 
     def __enter__(self) -> parallel_ops:
         self._tokens.append(_block.set(self.settings))
+        begin_era()
         return self
 
     def __exit__(self, *exception: object) -> None:
         _block.reset(self._tokens.pop())
+        begin_era()
 
 
 # What the block says that is open in this context; 'no block' outside.
