@@ -20,7 +20,8 @@ from tensoriter.ops import __all__ as _op_names
 __version__ = "0.1.0"
 __all__ = [  # noqa: F405
     "CaptureError", "Explanation", "Op", "TensorIterator", "capture", "checked", "explain", "force_path",
-    "free_list", "get_include", "info", "load_plan", "num_threads", "operators", "set_num_threads", "threads", *_op_names,
+    "free_list", "get_include", "info", "load_plan", "num_threads", "operators", "set_num_threads", "threads",
+    *_op_names,
 ]
 
 # Imported when they are first asked for, so that who uses none of them does not wait for them.

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from types import EllipsisType, TracebackType
 from typing import (
     Any,

@@ -54,13 +54,19 @@ class TestWhatIsFused:
         assert kinds(fused(lambda x, y: (x + 1, y * 2), X, Y)) == ["ufunc", "ufunc"]
 
     def test_other_shapes_are_not(self):
-        assert kinds(fused(lambda x, y: x[:, None] * 2 + y * 2, X[:5], Y[:5])) == ["view", "ufunc", "ufunc", "ufunc"]
+        assert kinds(fused(lambda x, y: x[:, None] * 2 + y * 2, X[:5], Y[:5])) == [
+            "view",
+            "ufunc",
+            "ufunc",
+            "ufunc",
+        ]
 
     def test_a_single_value_takes_part(self):
         assert kinds(fused(lambda x, y: (x + y) * y, X, np.float64(2))) == ["fused"]
 
     def test_no_run_needs_itself(self):
         """The sum stands between what would be one run."""
+
         def function(x, y):
             z = x + y
             return (z - z.sum()) * x
@@ -120,7 +126,10 @@ class TestRuns:
             z = x * y
             return np.sqrt(z * z) + x, z > x, np.where(z > x, z, 1.0)
 
-        alike(planned(function, (X.repeat(2)[:n], Y.repeat(2)[:n])), list(function(X.repeat(2)[:n], Y.repeat(2)[:n])))
+        alike(
+            planned(function, (X.repeat(2)[:n], Y.repeat(2)[:n])),
+            list(function(X.repeat(2)[:n], Y.repeat(2)[:n])),
+        )
 
     def test_order_f_is_run_too(self):
         x = np.asfortranarray(X.reshape(50, 60))

@@ -105,7 +105,11 @@ def test_reductions_are_laid_out_as_numpys(axis, keepdims, axes):
     x = laid_out(np.arange(60.0).reshape(3, 4, 5), axes=axes)
 
     def function(x):
-        return [np.sum(x, axis, keepdims=keepdims), x.max(axis, keepdims=keepdims), x.mean(axis, keepdims=keepdims)]
+        return [
+            np.sum(x, axis, keepdims=keepdims),
+            x.max(axis, keepdims=keepdims),
+            x.mean(axis, keepdims=keepdims),
+        ]
 
     alike(planned(function, (x,)), function(x))
 

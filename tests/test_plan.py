@@ -76,7 +76,9 @@ class TestCalls:
         shifted[...] = X
         check(step, (X, V), (shifted, V), (V, shifted), (X, V))
 
-    @pytest.mark.parametrize("numbers", [(0.5, 2.0), (0.0, -0.0), (1, True), (1, 1.0), (2, 3), (float("nan"), 1.0)])
+    @pytest.mark.parametrize(
+        "numbers", [(0.5, 2.0), (0.0, -0.0), (1, True), (1, 1.0), (2, 3), (float("nan"), 1.0)]
+    )
     def test_numbers_are_told_apart(self, numbers):
         def scaled(x, number):
             return x * number, x / (number + 1), number
@@ -219,7 +221,11 @@ class TestOut:
         captured = capture(step)
         captured(X, V)
         good = np.zeros(100)
-        for bad, error in ((np.zeros(99), ValueError), (np.zeros(100, "f4"), ValueError), ([0.0] * 100, TypeError)):
+        for bad, error in (
+            (np.zeros(99), ValueError),
+            (np.zeros(100, "f4"), ValueError),
+            ([0.0] * 100, TypeError),
+        ):
             with pytest.raises(error, match="out must"):
                 captured(X, V, out=(good, bad))
         frozen = np.zeros(100)
@@ -351,7 +357,7 @@ class TestErrors:
 
 class TestThreads:
     def test_several_threads_run_one_plan(self):
-        n = 40_000      # from where the interpreter is let go
+        n = 40_000  # from where the interpreter is let go
         captured = capture(lambda x: np.sqrt(x * x + 1.0) * 3.0 - x)
         arrays = [np.linspace(k, k + 1, n) for k in range(6)]
         expected = [np.sqrt(x * x + 1.0) * 3.0 - x for x in arrays]
@@ -387,7 +393,7 @@ class TestThreads:
         assert len(depth) == 3
 
     def test_the_result_is_the_same_with_several_threads(self):
-        # np.add: the operator would work in place on NumPy's side, on a temporary that is large, in its order.
+        # np.add: of a large temporary NumPy's operator would work in place, and so in its order.
         captured = capture(lambda x: np.add(np.exp(x.T), x))
         x = np.random.default_rng(1).random((600, 600))
         expected = np.add(np.exp(x.T), x)
@@ -396,7 +402,13 @@ class TestThreads:
 
 
 def from_scipy(x, y):
-    return scipy.special.erf(x) * 2, np.where(x > y, x, 0.5).sum(axis=0), x[1:], np.longdouble(1) * y, y.astype("q")
+    return (
+        scipy.special.erf(x) * 2,
+        np.where(x > y, x, 0.5).sum(axis=0),
+        x[1:],
+        np.longdouble(1) * y,
+        y.astype("q"),
+    )
 
 
 class TestKept:
@@ -430,7 +442,8 @@ class TestKept:
         np.savez(tmp_path / "args.npz", *self.ARGS)
         program = ("import numpy as np, tensoriter, sys; args = np.load('args.npz'); "
                    "plan = tensoriter.load_plan('step.plan'); "
-                   "print([x.astype(float).tobytes().hex() for x in plan(args['arr_0'], args['arr_1'])]); "
+                   "found = plan(args['arr_0'], args['arr_1']); "
+            "print([x.astype(float).tobytes().hex() for x in found]); "
                    "assert 'test_plan' not in sys.modules")  # fmt: skip
         done = subprocess.run([sys.executable, "-W", "error", "-c", program], cwd=tmp_path, capture_output=True,
                               text=True, check=True)  # fmt: skip

@@ -24,8 +24,9 @@ from tensoriter.core.loops.table cimport (
 from tensoriter.core.prepare cimport lay_out
 
 cdef extern from "take.h":
-    bint take_rows(const char* source, const npy_intp* indices, char* target, npy_intp count, npy_intp outer,
-                   npy_intp outer_step, npy_intp length, npy_intp step, npy_intp chunk, int mode) noexcept nogil
+    bint take_rows(const char* source, const npy_intp* indices, char* target, npy_intp count,
+                   npy_intp outer, npy_intp outer_step, npy_intp length, npy_intp step, npy_intp chunk,
+                   int mode) noexcept nogil
 
 cdef extern from "move.h":
     enum:
@@ -109,14 +110,16 @@ cdef int execute_all(Instruction* code, int first, int end, Frame* frame) noexce
     return DONE
 
 
-cdef void stream_line(char** args, const npy_intp* dimensions, const npy_intp* steps, void* data) noexcept nogil:
+cdef void stream_line(char** args, const npy_intp* dimensions, const npy_intp* steps,
+                      void* _data) noexcept nogil:
     """A copy past the cache in the shape of a loop."""
     stream_out(args[1], args[0], dimensions[0] * steps[1])
 
 
-cdef void cast_line(char** args, const npy_intp* dimensions, const npy_intp* steps, void* data) noexcept nogil:
+cdef void cast_line(char** args, const npy_intp* dimensions, const npy_intp* steps,
+                      void* _data) noexcept nogil:
     """A cast in the shape of a loop."""
-    (<cast_function>data)(args[0], steps[0], args[1], steps[1], dimensions[0])
+    (<cast_function>_data)(args[0], steps[0], args[1], steps[1], dimensions[0])
 
 
 # ---------------------------------------------------------------- operands that are described, not there
@@ -146,8 +149,8 @@ def distance(array, base):
 
 
 cdef Loop* loop_of(function, types, list kept) except? NULL:
-    """The loop of an op for these types (of inputs and outputs), of 'where', 'cast' or 'stream'; NULL where there is
-    none in C. What it needs alive goes into `kept`."""
+    """The loop of an op for these types (of inputs and outputs), of 'where', 'cast' or 'stream'; NULL where
+    there is none in C. What it needs alive goes into `kept`."""
     cdef int index, k
     cdef Loop* loop
     kept.append(function)

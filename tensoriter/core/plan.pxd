@@ -32,6 +32,7 @@ cdef struct Result:
     npy_intp offset
     PyArrayObject* like
 
+
 # Memory for the temporaries of one run, and the addresses of all buffers.
 @final
 cdef class Arena:
@@ -39,6 +40,7 @@ cdef class Arena:
     cdef char** bases
     cdef PyObject** objects     # arrays of inputs and constants (borrowed), of results and calls (owned)
     cdef void* allocated
+
 
 @final
 cdef class Program:
@@ -66,7 +68,8 @@ cdef class Program:
     cdef int add_block_loop(self, Instruction* target, source) except -1
     cdef int add_loop(self, Instruction* target, source) except -1
     cdef int add_take(self, Instruction* target, source) except -1
-    cdef int run(self, PyObject* const* inputs, PyObject* const* outs, PyObject** results, int* raised) except -1
+    cdef int run(self, PyObject* const* inputs, PyObject* const* outs, PyObject** results,
+                 int* raised) except -1
     cdef int enter(self, Arena arena, PyObject* const* inputs, PyObject* const* outs) except -1
     cdef int place_outs(self, Arena arena, PyObject* const* outs) except -1
     cdef int go(self, Arena arena, int* raised) except -1

@@ -1,8 +1,8 @@
 """Programs: what the core runs of a plan, instructions in C over a table of buffers.
 
-A program is made for operands of known dtypes, shapes and strides. What depends on these alone (loops, walks,
-places of temporaries) is decided when it is made. A run fills in where inputs and results lie, goes through the
-instructions, and looks at the floating-point flags once.
+A program is made for operands of known dtypes, shapes and strides. What depends on these alone (loops,
+walks, places of temporaries) is decided when it is made. A run fills in where inputs and results lie, goes
+through the instructions, and looks at the floating-point flags once.
 """
 import numpy as np
 
@@ -14,7 +14,7 @@ from libc.string cimport memcpy
 
 from tensoriter.core.array_api cimport (
     _import_array, flags_of, is_plain_array, NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, npy_intp, NPY_KEEPORDER,
-    Py_DECREF, Py_INCREF, Py_XDECREF, PyArray_BYTES, PyArray_CopyInto, PyArray_DESCR, PyArray_DIMS,
+    Py_INCREF, Py_XDECREF, PyArray_BYTES, PyArray_CopyInto, PyArray_DESCR, PyArray_DIMS,
     PyArray_EquivTypes, PyArray_NDIM, PyArray_NewFromDescr, PyArray_STRIDES, PyArray_Type, PyArrayObject,
     PyDataType_ELSIZE, PyErr_Clear, PyErr_Occurred, steal,
 )
@@ -135,7 +135,7 @@ cdef class Arena:
 
 @cython.no_gc_clear     # what it keeps has to live as long as the pointers to it
 cdef class Program:
-    """Program(buffers, instructions, results, arena_bytes): compiled from what `tensoriter.graph.lower` wrote.
+    """Program(buffers, instructions, results, arena_bytes): compiled of what `tensoriter.graph.lower` wrote.
 
     buffers : (kind, stand-in array, value) of each: the place in the arena of a temporary, the array of a
         constant, None of others; inputs first
@@ -328,7 +328,7 @@ cdef class Program:
 
     cdef int enter(self, Arena arena, PyObject* const* inputs, PyObject* const* outs) except -1:
         """Finds or makes the arrays of inputs and results."""
-        cdef int k, buffer
+        cdef int k
         cdef PyObject* array
         cdef PyArrayObject* like
         for k in range(self.inputs_count):

@@ -16,9 +16,9 @@ from libc.string cimport memcmp
 from tensoriter.core.arguments cimport OUT_KEYWORD
 from tensoriter.core.array_api cimport (
     _import_array, enable_vectorcall, flags_of, is_plain_array, NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE,
-    Py_INCREF, Py_TYPE, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, PyArrayObject,
+    Py_TYPE, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, PyArrayObject,
     PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_CheckExact, PyTuple_CheckExact, PyTuple_GET_ITEM,
-    PyTuple_GET_SIZE, PyTupleObject, PyVectorcall_NARGS, steal, vectorcallfunc,
+    PyTuple_GET_SIZE, PyVectorcall_NARGS, steal, vectorcallfunc,
 )
 from tensoriter.core.fpstatus cimport fp_numpy_flags
 from tensoriter.core.paths cimport forcing
@@ -72,8 +72,8 @@ cdef struct Expected:
 cdef class PlanCall:
     """What a captured function is when it is called; `tensoriter.graph.capture` makes them.
 
-    A subclass has a method `_call(*args, **kwargs)`, which any call may go to, and which lets `_remember` know
-    what it found.
+    A subclass has a method `_call(*args, **kwargs)`, which any call may go to, and which lets `_remember`
+    know what it found.
     """
     cdef vectorcallfunc vectorcall
     cdef object plan
@@ -139,10 +139,9 @@ cdef class PlanCall:
         self.plan = plan
         self.program = plan.program
 
-
     cdef object hold(self, kind, value):
-        """What keeps the pointer to a value good: the value itself if it is plain, else what ends it all when the
-        value goes, which nobody shall wait for."""
+        """What keeps the pointer to a value good: the value itself if it is plain, else what ends it all when
+        the value goes, which nobody shall wait for."""
         if kind != VALUE or isinstance(value, PLAIN):
             return value
         try:
@@ -365,7 +364,7 @@ cdef object compute_many(PlanCall step, PyObject** arrays, PyObject** outs):
 
 
 cdef object finish(PlanCall step, PyObject** arrays, PyObject** outs, PyObject** results, int raised):
-    """Something has happened that a warning or an error may be due for, or results have a place to go to."""
+    """Something has happened that a warning or error may be due for, or results have a place to go to."""
     cdef Program program = step.program
     cdef int k
     form = step.form

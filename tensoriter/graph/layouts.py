@@ -22,8 +22,10 @@ def callable_of(node: Node) -> Callable[..., Any]:
     def call(*arrays: np.ndarray) -> Any:
         given = iter(arrays)
         values = [next(given) if value is None else value for value in fixed]
-        values = [x[()] if scalar and isinstance(x, np.ndarray) else x
-                  for x, scalar in zip(values, scalars, strict=True)]
+        values = [
+            x[()] if scalar and isinstance(x, np.ndarray) else x
+            for x, scalar in zip(values, scalars, strict=True)
+        ]
         return reference.apply(node, values)
 
     def call_of_scalars(*arrays: np.ndarray) -> Any:
@@ -36,11 +38,13 @@ def callable_of(node: Node) -> Callable[..., Any]:
 
 
 def layout_by_example(node: Node, arrays: list[np.ndarray]) -> tuple[int, ...]:
-    """The strides of the node's result for inputs laid out as these, learned from small arrays whose dimensions
-    are nested as these are. C order where NumPy does not take the small ones."""
+    """The strides of the node's result for inputs laid out as these, learned from small arrays whose
+    dimensions are nested as these are. C order where NumPy does not take the small ones."""
     shape, itemsize = node.shape, node.dtype.itemsize
-    values = [reference.apply(x, []) if x.kind == "constant" and not x.shape else small_example(array)
-              for x, array in zip(node.inputs, arrays, strict=True)]
+    values = [
+        reference.apply(x, []) if x.kind == "constant" and not x.shape else small_example(array)
+        for x, array in zip(node.inputs, arrays, strict=True)
+    ]
     try:
         with np.errstate(all="ignore"):
             example = np.asarray(reference.apply(node, values))

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tensoriter.core.op import Op
 from tensoriter.core.instructions import is_own, result_strides, stand_in
+from tensoriter.core.op import Op
 from tensoriter.core.plan import Program
 from tensoriter.graph import reference
 from tensoriter.graph.graph import Graph, Node
@@ -50,11 +50,13 @@ def lower(graph: Graph, arrays: Sequence[np.ndarray]) -> Plan:
     if not lowering.careful:
         buffers = [(buffer.kind, buffer.array, buffer.value) for buffer in lowering.buffers]
         program = Program(buffers, lowering.instructions, results, arena_bytes)
-    return Plan(graph, lowering.buffers, lowering.instructions, results, arena_bytes, program, lowering.watches)
+    return Plan(
+        graph, lowering.buffers, lowering.instructions, results, arena_bytes, program, lowering.watches
+    )
 
 
 class Lowering:
-    """The plan as far as it is written, and the place of each node's result (several where it has several)."""
+    """The plan as far as it is written, and the place of each node's result (a list for several)."""
 
     def __init__(self, arrays: Sequence[np.ndarray]) -> None:
         self.buffers: list[Buffer] = []
@@ -63,13 +65,19 @@ class Lowering:
         self.handles: tuple[int, ...] = ()
         self.over: dict[Node, int] = {}
         self.silent = False
-        self.careful = False    # a run has always something to say
+        self.careful = False  # a run has always something to say
         self.watches = False
         for array in arrays:
             self.new_place(INPUT, array.dtype, array.shape, array.strides, array.flags.aligned)
 
-    def new_place(self, kind: int, dtype: np.dtype, shape: tuple[int, ...],
-                  strides: tuple[int, ...] | None = None, aligned: bool = True) -> Place:
+    def new_place(
+        self,
+        kind: int,
+        dtype: np.dtype,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...] | None = None,
+        aligned: bool = True,
+    ) -> Place:
         """A buffer of its own."""
         array = stand_in(len(self.buffers), dtype, shape, strides, aligned)
         self.buffers.append(Buffer(kind, array))
@@ -117,8 +125,14 @@ class Lowering:
 
     # ------------------------------------------------------------ element-wise
 
-    def loop(self, op: str, function: Op | str, types: tuple[np.dtype, ...], inputs: list[Place],
-             outputs: list[Place]) -> None:
+    def loop(
+        self,
+        op: str,
+        function: Op | str,
+        types: tuple[np.dtype, ...],
+        inputs: list[Place],
+        outputs: list[Place],
+    ) -> None:
         """Emits a loop over the shape that the inputs broadcast to."""
         size = outputs[0].array.size
         if size > 0:
@@ -152,19 +166,26 @@ class Lowering:
             place: Place = self.value(node)
             return place
         value = converted(node, dtype)
-        if value is None:       # the cast has something to say, each time
+        if value is None:  # the cast has something to say, each time
             self.careful = True
             value = np.zeros((), dtype)
         return self.constant(value)
 
-    def written_over(self, source: Place, target: Place, function: Op | str, types: tuple[np.dtype, ...]) -> Place:
+    def written_over(
+        self, source: Place, target: Place, function: Op | str, types: tuple[np.dtype, ...]
+    ) -> Place:
         """`target`, in the memory of `source` where that is a temporary laid out alike and the loop is ours.
 
         What others do where operands share memory is not known: NumPy's fmax gives another zero.
         """
         buffer = self.buffers[source.buffer]
-        if (buffer.kind != TEMPORARY or source.array is not buffer.array or target.array.ndim == 0
-                or layout_of(source.array) != layout_of(target.array) or not is_own(function, types)):
+        if (
+            buffer.kind != TEMPORARY
+            or source.array is not buffer.array
+            or target.array.ndim == 0
+            or layout_of(source.array) != layout_of(target.array)
+            or not is_own(function, types)
+        ):
             return target
         self.buffers.pop()
         return Place(source.buffer, source.array)
@@ -201,6 +222,7 @@ def converted(node: Node, dtype: np.dtype) -> np.ndarray | None:
 
 # ---------------------------------------------------------------- one function for each kind of node
 
+
 def lower_input(lowering: Lowering, node: Node) -> Place:
     number = node.attributes["position"]
     return Place(number, lowering.buffers[number].array, node.is_scalar)
@@ -222,8 +244,10 @@ def lower_elementwise(lowering: Lowering, node: Node) -> Any:
     if strides is None:
         return lower_call(lowering, node) if len(types) - len(inputs) == 1 else None
     shape = np.broadcast_shapes(*(place.array.shape for place in inputs))
-    outputs = [lowering.new_place(TEMPORARY, dtype, shape, own)
-               for dtype, own in zip(types[len(inputs) :], strides, strict=True)]
+    outputs = [
+        lowering.new_place(TEMPORARY, dtype, shape, own)
+        for dtype, own in zip(types[len(inputs) :], strides, strict=True)
+    ]
     if node in lowering.over:
         outputs = [lowering.written_over(inputs[lowering.over[node]], outputs[0], function, types)]
     for place in outputs:
@@ -246,7 +270,9 @@ def lower_cast(lowering: Lowering, node: Node) -> Any:
     function, types = loop_of(node)
     if result_strides(function, types, 1, [source.array]) is None:
         return lower_call(lowering, node)
-    like = np.empty_like(source.array, node.dtype, order=node.attributes.get("order", "K"))     # whose layout is that of astype, not of a ufunc
+    like = np.empty_like(
+        source.array, node.dtype, order=node.attributes.get("order", "K")
+    )  # whose layout is that of astype, not of a ufunc
     target = lowering.new_place(TEMPORARY, node.dtype, like.shape, like.strides)
     target.scalar = node.is_scalar
     lowering.loop(node.op, function, types, [source], [target])
@@ -256,7 +282,7 @@ def lower_cast(lowering: Lowering, node: Node) -> Any:
 def lower_view(lowering: Lowering, node: Node) -> Place:
     source: Place = lowering.value(node.inputs[0])
     method, argument = node.attributes["method"], node.attributes["argument"]
-    if node.is_scalar:      # a scalar is a copy
+    if node.is_scalar:  # a scalar is a copy
         target = lowering.new_place(TEMPORARY, node.dtype, ())
         target.scalar = True
         lowering.copy(Place(source.buffer, VIEWS[method](source.array, argument)), target)
@@ -281,7 +307,7 @@ def reshape_view(array: np.ndarray, argument: Any) -> np.ndarray | None:
     """The array in another shape; None where that takes a copy."""
     view = array.view()
     try:
-        if hasattr(np, "unstack"):      # NumPy 2.1, from which on there is copy=
+        if hasattr(np, "unstack"):  # NumPy 2.1, from which on there is copy=
             return array.reshape(argument, copy=False)
         view.shape = argument
     except (AttributeError, ValueError):
@@ -300,7 +326,7 @@ def lower_take(lowering: Lowering, node: Node) -> Place:
     source, indices = (lowering.value(x) for x in node.inputs)
     axis, mode = node.attributes["axis"], node.attributes.get("mode", "raise")
     if source.array.shape[axis] == 0:
-        return lower_call(lowering, node)       # which refuses
+        return lower_call(lowering, node)  # which refuses
     strides = layout_by_example(node, [source.array, indices.array])
     if not is_taken_as_it_lies(source.array, axis):
         source = lowering.as_contiguous(source, node.dtype)
@@ -311,25 +337,42 @@ def lower_take(lowering: Lowering, node: Node) -> Place:
     chunk = math.prod(source.array.shape[axis + 1 :]) * node.dtype.itemsize
     step = source.array.strides[axis]
     if target.array.size > 0:
-        lowering.emit(Instruction(
-            "take", node.op, None, (), 2, [source, indices, target], indices.array.size,
-            options={"outer": outer, "outer_step": source.array.strides[axis - 1] if axis > 0 else 0,
-                     "length": source.array.shape[axis], "step": step, "chunk": chunk, "mode": mode}))
+        lowering.emit(
+            Instruction(
+                "take",
+                node.op,
+                None,
+                (),
+                2,
+                [source, indices, target],
+                indices.array.size,
+                options={
+                    "outer": outer,
+                    "outer_step": source.array.strides[axis - 1] if axis > 0 else 0,
+                    "length": source.array.shape[axis],
+                    "step": step,
+                    "chunk": chunk,
+                    "mode": mode,
+                },
+            )
+        )
     return lowering.laid_out(target, strides)
 
 
 def is_taken_as_it_lies(array: np.ndarray, axis: int) -> bool:
     """Whether rows are pieces of memory, evenly apart."""
     row = array[(0,) * axis + (0, ...)] if array.size else array
-    return (row.flags.c_contiguous and axis <= 1 and array.dtype.isnative and array.flags.aligned)
+    return row.flags.c_contiguous and axis <= 1 and array.dtype.isnative and array.flags.aligned
 
 
 def lower_concatenate(lowering: Lowering, node: Node) -> Place:
     inputs = [lowering.value(x) for x in node.inputs]
     axis = node.attributes["axis"]
     strides = layout_by_example(node, [x.array for x in inputs])
-    if any(result_strides("cast", (x.array.dtype.newbyteorder("="), node.dtype), 1, [x.array]) is None
-           for x in inputs):
+    if any(
+        result_strides("cast", (x.array.dtype.newbyteorder("="), node.dtype), 1, [x.array]) is None
+        for x in inputs
+    ):
         return lower_call(lowering, node)
     target = lowering.new_place(TEMPORARY, node.dtype, node.shape, strides)
     start = 0
@@ -378,11 +421,13 @@ def emit_call(lowering: Lowering, node: Node, of: Node, function: Callable[..., 
         target = lowering.new_place(TEMPORARY, node.dtype, ())
         target.scalar = node.is_scalar
     else:
-        strides = None      # a careful run asks NumPy for everything
+        strides = None  # a careful run asks NumPy for everything
         if not lowering.careful:
             strides = layout_by_example(of, [lowering.value(x).array for x in of.inputs])
         target = lowering.new_place(OBJECT, node.dtype, node.shape, strides)
-    lowering.emit(Instruction("call", node.op, function, (), len(inputs), [*inputs, target], target.array.size))
+    lowering.emit(
+        Instruction("call", node.op, function, (), len(inputs), [*inputs, target], target.array.size)
+    )
     return target
 
 

@@ -38,18 +38,20 @@ def note_use(buffer: Buffer, first: int, last: int) -> None:
 
 
 def place_temporaries(buffers: list[Buffer], instructions: list[Instruction], results: Iterable[int]) -> int:
-    """Gives each temporary its place; how many bytes they take together. `results` are the buffers of results.
+    """Gives each temporary its place; how many bytes they take together. `results` are buffers, too.
 
     First fit, the earliest first: what is placed before and is still needed bounds the gaps.
     """
     end = note_uses(buffers, instructions)
     for number in results:
         buffers[number].last = end
-    placed: list[tuple[int, int, Buffer]] = []      # (start, end, buffer), by start
+    placed: list[tuple[int, int, Buffer]] = []  # (start, end, buffer), by start
     total = 0
     for buffer in buffers:
         buffer.value = 0 if buffer.kind == TEMPORARY else buffer.value
-    for buffer in sorted((b for b in buffers if b.kind == TEMPORARY and b.last >= 0), key=lambda buffer: buffer.first):
+    for buffer in sorted(
+        (b for b in buffers if b.kind == TEMPORARY and b.last >= 0), key=lambda buffer: buffer.first
+    ):
         size = -(-max(buffer.nbytes, 1) // LINE) * LINE + (GAP if buffer.nbytes >= GAP_FROM else 0)
         start = 0
         for other_start, other_end, other in placed:

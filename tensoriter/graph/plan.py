@@ -29,7 +29,7 @@ class Place:
     """
 
     buffer: int
-    array: np.ndarray = field(repr=False)   # a look at its values would end the process
+    array: np.ndarray = field(repr=False)  # a look at its values would end the process
     scalar: bool = False
     moves: bool = False
     local: bool = False
@@ -113,7 +113,9 @@ class Plan:
         if out is not None and not isinstance(out, tuple):
             out = (out,)
         if len(arrays) != len(self.graph.inputs) or (out is not None and len(out) != len(self.results)):
-            raise ValueError(f"the plan takes {len(self.graph.inputs)} arrays and has {len(self.results)} results")
+            raise ValueError(
+                f"the plan takes {len(self.graph.inputs)} arrays and has {len(self.results)} results"
+            )
         results = self.fitted(arrays).run(arrays, out)
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -123,7 +125,9 @@ class Plan:
         for k, array in enumerate(map(np.asarray, arrays)):
             like = self.buffers[k].array
             if array.dtype != like.dtype or array.shape != like.shape:
-                raise ValueError(f"array {k} must be {layout_text(like)}, not {array.dtype}{list(array.shape)}")
+                raise ValueError(
+                    f"array {k} must be {layout_text(like)}, not {array.dtype}{list(array.shape)}"
+                )
             fits = fits and array.strides == like.strides and array.flags.aligned == like.flags.aligned
         if fits:
             return self
@@ -132,7 +136,7 @@ class Plan:
         return lower(self.graph, arrays)
 
     def save(self, file: str | os.PathLike[str], *, debug: bool = True) -> None:
-        """Writes the plan to a file for `tensoriter.load_plan`; without its debug information if `debug` is False.
+        """Writes the plan to a file for `tensoriter.load_plan`; without debug information if `debug` is False.
 
         TypeError if it has an op that another process does not find by name, such as one of `Op.from_loops`.
         """
@@ -147,7 +151,7 @@ class Plan:
         return plan_of, (*parts_of(self), debug)
 
     def run(self, arrays: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
-        """The list of results for arguments laid out as the plan was made for (ValueError if they are not)."""
+        """The list of results, for arguments laid out as the plan was made for (else ValueError)."""
         given = [np.asarray(array) for array in arrays]
         for place, (_, _, like) in zip(out or (), self.results, strict=bool(out)):
             check_place(like, place)
@@ -156,8 +160,13 @@ class Plan:
         results, flags = self.program(given, None if out is None else list(out))
         return self.finish(given, out, results, flags)
 
-    def finish(self, arrays: Sequence[np.ndarray], out: Sequence[np.ndarray | None] | None,
-               results: list[Any] | None, flags: int) -> list[Any]:
+    def finish(
+        self,
+        arrays: Sequence[np.ndarray],
+        out: Sequence[np.ndarray | None] | None,
+        results: list[Any] | None,
+        flags: int,
+    ) -> list[Any]:
         """The results of a run that raised these floating-point flags, or that failed (None): as they are if
         nobody wants to know, else computed again the careful way. Then they are written where they belong."""
         if results is None or (flags and (self.watches or is_watched(flags))):
@@ -173,26 +182,33 @@ class Plan:
         return f"<plan of {self.graph.name or 'a graph'}: {len(self.instructions)} instructions>"
 
     def __str__(self) -> str:
-        lines = [f"plan of {self.graph.name or 'a graph'}: {len(self.instructions)} instructions, "
-                 f"{self.arena_bytes:,} bytes of temporaries"]
+        lines = [
+            f"plan of {self.graph.name or 'a graph'}: {len(self.instructions)} instructions, "
+            f"{self.arena_bytes:,} bytes of temporaries"
+        ]
         for number, instruction in enumerate(self.instructions):
             lines.append(f"{number:4d}  {self.describe(instruction)}")
             lines += [f"        {self.describe(loop)}" for loop in instruction.body]
         lines.append("buffers")
         for number, buffer in enumerate(self.buffers):
             place = f" at {buffer.value:,}" if buffer.kind == TEMPORARY else ""
-            lines.append(f"{number:4d}  {BUFFER_KINDS[buffer.kind]:<14}{layout_text(buffer.array):<28}"
-                         f"{buffer.nbytes:>14,} bytes{place}")
+            lines.append(
+                f"{number:4d}  {BUFFER_KINDS[buffer.kind]:<14}{layout_text(buffer.array):<28}"
+                f"{buffer.nbytes:>14,} bytes{place}"
+            )
         return "\n".join(lines)
 
     def describe(self, instruction: Instruction) -> str:
         """One instruction in one line."""
         if instruction.kind == "run":
-            return f"run of {len(instruction.body)} loops on {instruction.size:,} elements, {instruction.block:,} a block"
+            loops = f"run of {len(instruction.body)} loops on {instruction.size:,} elements"
+            return f"{loops}, {instruction.block:,} a block"
         operands = [f"b{place.buffer}" for place in instruction.places]
         inputs, outputs = ", ".join(operands[: instruction.nin]), ", ".join(operands[instruction.nin :])
         types = "".join(dtype.char for dtype in instruction.types)
-        return f"{instruction.op} {types}".rstrip() + f" ({inputs}) -> {outputs}  {instruction.size:,} elements"
+        return (
+            f"{instruction.op} {types}".rstrip() + f" ({inputs}) -> {outputs}  {instruction.size:,} elements"
+        )
 
 
 def layout_text(array: np.ndarray) -> str:
@@ -215,7 +231,8 @@ def written(results: Sequence[Any], places: Sequence[Any]) -> list[Any]:
         check_place(np.asarray(result), place)
     given = [place for place in places if place is not None]
     results = [  # what is a view of a place, as of an argument, shall not change while others are written
-        np.copy(result) if result is not target and any(np.may_share_memory(result, place) for place in given)
+        np.copy(result)
+        if result is not target and any(np.may_share_memory(result, place) for place in given)
         else result
         for result, target in zip(results, places, strict=True)
     ]

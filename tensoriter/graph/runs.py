@@ -38,8 +38,9 @@ def lower_run(lowering: Lowering, node: Node, body: Graph) -> bool:
 def lie_alike(arrays: list[np.ndarray]) -> bool:
     """Whether these arrays of one shape lie in one piece each, element for element, ready for a loop."""
     ready = all(array.flags.aligned and array.dtype.isnative for array in arrays)
-    return ready and (all(array.flags.c_contiguous for array in arrays)
-                      or all(array.flags.f_contiguous for array in arrays))
+    return ready and (
+        all(array.flags.c_contiguous for array in arrays) or all(array.flags.f_contiguous for array in arrays)
+    )
 
 
 class RunWriter:
@@ -94,8 +95,20 @@ class RunWriter:
 
     def write(self, op: str, function: object, types: tuple[np.dtype, ...], places: list[Place]) -> None:
         lowering = self.lowering
-        self.loops.append(Instruction("loop", op, function, types, len(places) - 1, places, self.size, self.block,
-                                      handles=lowering.handles, silent=lowering.silent))
+        self.loops.append(
+            Instruction(
+                "loop",
+                op,
+                function,
+                types,
+                len(places) - 1,
+                places,
+                self.size,
+                self.block,
+                handles=lowering.handles,
+                silent=lowering.silent,
+            )
+        )
 
     def operand(self, node: Node, dtype: np.dtype) -> Place | None:
         """An input in the dtype that the loop reads; None where there is no cast to it in C."""

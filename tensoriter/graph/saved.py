@@ -1,5 +1,6 @@
-"""Plans in files and pickles: the graph as text, its arrays beside it. What a plan is made of then is lowered anew
-where it is loaded, so that a file fits every machine and version of NumPy.
+"""Plans in files and pickles: the graph as text, its arrays beside it.
+
+It is lowered anew where it is loaded, so that a file fits every machine and version of NumPy.
 
 A file is a zip archive of 'plan.json', 'debug.json' unless it was left out, and 'arrays/0.npy' and so on.
 """
@@ -17,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from tensoriter.core.op import Op
 from tensoriter.core.instructions import stand_in
+from tensoriter.core.op import Op
 from tensoriter.graph.debug import MEMBER, DebugMap
 from tensoriter.graph.graph import Graph, Node
 from tensoriter.graph.lower import lower
@@ -35,8 +36,11 @@ def load_plan(file: str | os.PathLike[str]) -> Plan:
     try:
         with zipfile.ZipFile(file) as archive:
             data = json.loads(archive.read("plan.json"))
-            arrays = [np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
-                      for name in sorted(archive.namelist(), key=len_and_name) if name.startswith("arrays/")]
+            arrays = [
+                np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
+                for name in sorted(archive.namelist(), key=len_and_name)
+                if name.startswith("arrays/")
+            ]
             debug = json.loads(archive.read(MEMBER)) if MEMBER in archive.namelist() else None
     except (zipfile.BadZipFile, KeyError, json.JSONDecodeError):
         raise ValueError(f"{os.fspath(file)} is no saved plan") from None
@@ -67,8 +71,11 @@ def parts_of(plan: Plan) -> tuple[dict[str, Any], list[np.ndarray]]:
     """The plan as what JSON can hold, and its arrays."""
     arrays: list[np.ndarray] = []
     writer = Writer(arrays)
-    layouts = [[writer.write(x.array.dtype), list(x.array.shape), list(x.array.strides), x.array.flags.aligned]
-               for x in plan.buffers if x.kind == INPUT]
+    layouts = [
+        [writer.write(x.array.dtype), list(x.array.shape), list(x.array.strides), x.array.flags.aligned]
+        for x in plan.buffers
+        if x.kind == INPUT
+    ]
     data = {"format": FORMAT, "inputs": layouts, "graph": writer.write_graph(plan.graph)}
     if plan.graph.traced is not None:
         data["traced"] = writer.write_graph(plan.graph.traced)
@@ -82,12 +89,15 @@ def plan_of(data: dict[str, Any], arrays: list[np.ndarray], debug: dict[str, Any
     graph = replace(reader.read_graph(data["graph"]), debug=infos)
     if "traced" in data:
         graph.traced = replace(reader.read_graph(data["traced"]), debug=infos)
-    layouts = [stand_in(k, reader.read(dtype), tuple(shape), tuple(strides), aligned)
-               for k, (dtype, shape, strides, aligned) in enumerate(data["inputs"])]
+    layouts = [
+        stand_in(k, reader.read(dtype), tuple(shape), tuple(strides), aligned)
+        for k, (dtype, shape, strides, aligned) in enumerate(data["inputs"])
+    ]
     return lower(graph, layouts)
 
 
 # ---------------------------------------------------------------- ufuncs by name
+
 
 def name_of_ufunc(ufunc: np.ufunc) -> list[str]:
     """[module, name]. TypeError where no module has the ufunc under its name, as another process has to."""
@@ -114,6 +124,7 @@ def ufunc_of_name(module: str, name: str) -> np.ufunc:
 
 
 # ---------------------------------------------------------------- values as JSON
+
 
 class Writer:
     """Writes values as what JSON can hold; arrays go into a list of their own."""
@@ -153,10 +164,25 @@ class Writer:
     def write_graph(self, graph: Graph) -> dict[str, Any]:
         """A graph as a table of nodes that name one another by number."""
         numbers = {node: number for number, node in enumerate(graph.nodes)}
-        nodes = [[node.kind, node.op, [numbers[x] for x in node.inputs], self.write(node.dtype), list(node.shape),
-                  node.is_scalar, self.write(node.attributes), list(node.handles)] for node in graph.nodes]
-        return {"name": graph.name, "nodes": nodes, "inputs": [numbers[x] for x in graph.inputs],
-                "outputs": [numbers[x] for x in graph.outputs]}
+        nodes = [
+            [
+                node.kind,
+                node.op,
+                [numbers[x] for x in node.inputs],
+                self.write(node.dtype),
+                list(node.shape),
+                node.is_scalar,
+                self.write(node.attributes),
+                list(node.handles),
+            ]
+            for node in graph.nodes
+        ]
+        return {
+            "name": graph.name,
+            "nodes": nodes,
+            "inputs": [numbers[x] for x in graph.inputs],
+            "outputs": [numbers[x] for x in graph.outputs],
+        }
 
 
 class Reader:
@@ -195,6 +221,18 @@ class Reader:
         """The graph of a table."""
         nodes: list[Node] = []
         for kind, op, inputs, dtype, shape, is_scalar, attributes, handles in data["nodes"]:
-            nodes.append(Node(kind, op, tuple([nodes[k] for k in inputs]), self.read(dtype), tuple(shape), is_scalar,
-                              self.read(attributes), tuple([self.handles.get(k, k) for k in handles])))
-        return Graph(nodes, [nodes[k] for k in data["inputs"]], [nodes[k] for k in data["outputs"]], data["name"])
+            nodes.append(
+                Node(
+                    kind,
+                    op,
+                    tuple([nodes[k] for k in inputs]),
+                    self.read(dtype),
+                    tuple(shape),
+                    is_scalar,
+                    self.read(attributes),
+                    tuple([self.handles.get(k, k) for k in handles]),
+                )
+            )
+        return Graph(
+            nodes, [nodes[k] for k in data["inputs"]], [nodes[k] for k in data["outputs"]], data["name"]
+        )

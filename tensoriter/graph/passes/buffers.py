@@ -13,8 +13,8 @@ OWNERS = frozenset(("ufunc", "where", "cast", "take", "concatenate", "item", "fu
 def reuse_buffers(graph: Graph) -> Graph:
     """The graph with an attribute `over` on nodes that may be written over one of their inputs: which one.
 
-    An input may be written over if it is a temporary of the result's shape and item size that has no views, and
-    this is its last use. Lowering does so where the layouts agree and the loop is one that can.
+    An input may be written over if it is a temporary of the result's shape and item size that has no views,
+    and this is its last use. Lowering does so where the layouts agree and the loop is one that can.
 
     >>> import numpy as np
     >>> from tensoriter.graph.trace import trace
@@ -47,8 +47,11 @@ def unneeded_inputs(graph: Graph) -> dict[Node, list[int]]:
     found: dict[Node, list[int]] = {}
     for node in graph:
         single = node.kind == "where" or (node.kind == "ufunc" and node.attributes["function"].nout == 1)
-        found[node] = [k for k, x in enumerate(node.inputs) if single and last[x] is node and x not in kept
-                       and fits(x, node)]
+        found[node] = [
+            k
+            for k, x in enumerate(node.inputs)
+            if single and last[x] is node and x not in kept and fits(x, node)
+        ]
     return found
 
 

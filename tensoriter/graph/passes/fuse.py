@@ -7,7 +7,6 @@ reads each input once and writes each output once.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import replace
 
 from tensoriter.graph.graph import Graph, Node
@@ -25,13 +24,13 @@ def fuse(graph: Graph) -> Graph:
     >>> [node.op for node in fuse(graph)]
     ['input', 'input', 'add, multiply']
     """
-    runs = Runs(graph)
-    for node in graph:
-        runs.take(node)
-    fused = {run: FusedRun(graph, run.nodes) for run in set(runs.of.values()) if len(run.nodes) > 1}
+    fused = {}
+    for members in Runs(graph).members():
+        run = FusedRun(graph, members)
+        fused.update(dict.fromkeys(members, run))
     new: dict[Node, Node] = {}
     nodes: list[Node] = []
-    for node in in_order(graph, {member: one for run, one in fused.items() for member in run.nodes}):
+    for node in in_order(graph, fused):
         if isinstance(node, FusedRun):
             node.write(new, nodes)
         else:
@@ -42,8 +41,8 @@ def fuse(graph: Graph) -> Graph:
 
 
 def is_elementwise(node: Node) -> bool:
-    """Whether a node can be a part of a run: one result, computed element by element from inputs of its shape and
-    single values."""
+    """Whether a node can be a part of a run: one result, computed element by element from inputs of its shape
+    and single values."""
     if node.kind == "ufunc":
         if len(node.attributes["types"]) - len(node.inputs) != 1 or node.attributes.get("checked"):
             return False
@@ -55,23 +54,40 @@ def is_elementwise(node: Node) -> bool:
 
 
 class Run:
-    """Nodes that may be computed together, the arrays that they read, and the runs that they need."""
+    """Nodes that may be computed together.
+
+    arrays : what they read
+    direct : runs of which they read a node
+    outside : runs that they need by way of nodes that are in no run
+    part_of : the run that this one has become a part of
+    """
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.arrays: set[Node] = set()
-        self.needs: set[Run] = set()
+        self.direct: set[Run] = set()
+        self.outside: set[Run] = set()
+        self.part_of: Run | None = None
 
-    def reaches(self, other: Run) -> bool:
-        """Whether this run depends on the other."""
-        met: set[Run] = set()
-        waiting = [self]
+    def whole(self) -> Run:
+        """The run that this one is a part of by now."""
+        run = self
+        while run.part_of is not None:
+            run = run.part_of
+        return run
+
+    def needs(self, other: Run) -> bool:
+        """Whether this run depends on the other by way of something that is in neither."""
+        met = {self}
+        waiting = [run.whole() for run in self.outside]
+        waiting += [run for run in (run.whole() for run in self.direct) if run is not other]
         while waiting:
             run = waiting.pop()
-            if other in run.needs:
+            if run is other:
                 return True
-            waiting += run.needs - met
-            met |= run.needs
+            if run not in met:
+                met.add(run)
+                waiting += [needed.whole() for needed in run.direct | run.outside]
         return False
 
 
@@ -79,75 +95,61 @@ class Runs:
     """Which run each node belongs to, as far as the graph has been read."""
 
     def __init__(self, graph: Graph) -> None:
-        self.of: dict[Node, Run] = {}
-        self.needs: dict[Node, set[Run]] = {}      # of nodes outside of runs
-        self.readers: dict[Node, list[Run]] = {}   # of inputs of runs
+        self.first: dict[Node, Run] = {}  # the run that was made for a node
+        self.needed: dict[Node, set[Run]] = {}  # by nodes that are in no run
+        self.readers: dict[Node, list[Run]] = {}  # of what is in no run
+        for node in graph:
+            self.take(node)
+
+    def members(self) -> list[list[Node]]:
+        """The nodes of each run that has several."""
+        runs = dict.fromkeys(run.whole() for run in self.first.values())
+        return [run.nodes for run in runs if len(run.nodes) > 1]
 
     def take(self, node: Node) -> None:
         """Puts a node into the runs of its inputs, which become one, or into a new one."""
-        needs = {run for x in node.inputs for run in self.needs_of(x)}
+        outside = {run for x in node.inputs for run in self.needed.get(x, ())}
+        direct = {self.first[x] for x in node.inputs if x in self.first}
         if not is_elementwise(node):
-            self.needs[node] = needs
+            self.needed[node] = outside | direct
             return
-        run = Run()
-        self.add(run, node, needs)
-        for x in node.inputs:
-            for other in [self.of[x]] if x in self.of else list(self.readers.get(x, ())):
-                if other is not run and self.may_join(run, other):
-                    run = self.join(run, other)
-        for x in node.inputs:
-            if x.shape == node.shape:
-                readers = self.readers.setdefault(x, [])
-                if run not in readers:
-                    readers.append(run)
-
-    def needs_of(self, node: Node) -> Iterable[Run]:
-        return [self.of[node]] if node in self.of else self.needs.get(node, ())
-
-    def add(self, run: Run, node: Node, needs: set[Run]) -> None:
+        run = self.first[node] = Run()
         run.nodes.append(node)
-        run.needs |= needs - {run}
-        run.arrays |= {x for x in node.inputs if x not in self.of and x.shape == node.shape}
-        self.of[node] = run
+        run.outside, run.direct = outside, direct
+        arrays = [x for x in node.inputs if x.shape == node.shape and x not in self.first]
+        run.arrays.update(arrays)
+        candidates = [*direct, *(other for x in arrays for other in self.readers.get(x, ()))]
+        for other in dict.fromkeys(other.whole() for other in candidates):
+            run = join(run, other.whole())
+        for x in arrays:
+            self.readers.setdefault(x, []).append(run)
 
-    def may_join(self, run: Run, other: Run) -> bool:
-        """Whether two runs may be one: of one shape, not too large, and neither needs the other by way of nodes
-        outside of both."""
-        if (run.nodes[0].shape != other.nodes[0].shape or len(run.nodes) + len(other.nodes) > MOST_NODES
-                or len(run.arrays | other.arrays) > MOST_ARRAYS):
-            return False
-        return not self.is_between(run, other) and not self.is_between(other, run)
 
-    def is_between(self, run: Run, other: Run) -> bool:
-        """Whether `run` needs `other` by way of something that is in neither."""
-        outside = [x for node in run.nodes for x in node.inputs if self.of.get(x) not in (run, other)]
-        return any(needed is other or needed.reaches(other) for x in outside for needed in self.needs_of(x))
-
-    def join(self, run: Run, other: Run) -> Run:
-        """One run of both, the other's nodes first; what stood for the one stands for the other."""
-        other.nodes += run.nodes
-        other.arrays |= run.arrays
-        other.needs = (other.needs | run.needs) - {run, other}
-        for node in run.nodes:
-            self.of[node] = other
-        for needs in [*self.needs.values(), *(one.needs for one in set(self.of.values()))]:
-            if run in needs:
-                needs.discard(run)
-                needs.add(other)
-        other.needs.discard(other)
-        for readers in self.readers.values():
-            if run in readers:
-                readers.remove(run)
-                if other not in readers:
-                    readers.append(other)
-        return other
+def join(run: Run, other: Run) -> Run:
+    """One run of both, where they are of one shape, not too large, and neither needs the other by way of what is
+    in neither; otherwise `run`."""
+    if run is other or run.nodes[0].shape != other.nodes[0].shape:
+        return run
+    if len(run.nodes) + len(other.nodes) > MOST_NODES or len(run.arrays | other.arrays) > MOST_ARRAYS:
+        return run
+    if run.needs(other) or other.needs(run):
+        return run
+    other.nodes += run.nodes
+    other.arrays |= run.arrays
+    other.direct |= run.direct
+    other.outside |= run.outside
+    run.part_of = other
+    other.direct = {needed for needed in other.direct if needed.whole() is not other}
+    return other
 
 
 def in_order(graph: Graph, fused: dict[Node, FusedRun]) -> list[Node | FusedRun]:
     """Nodes and runs, each behind what it needs, otherwise in the order of the graph."""
     done: set[Node | FusedRun] = set()
     found: list[Node | FusedRun] = []
-    waiting: list[tuple[Node | FusedRun, bool]] = [(fused.get(node, node), False) for node in reversed(graph.nodes)]
+    waiting: list[tuple[Node | FusedRun, bool]] = [
+        (fused.get(node, node), False) for node in reversed(graph.nodes)
+    ]
     while waiting:
         item, ready = waiting.pop()
         if item in done:
@@ -179,19 +181,36 @@ class FusedRun:
         outer = [new[x] for x in self.inputs if x.kind != "constant"]
         for x in self.inputs:
             position = {"position": len([y for y in inner.values() if y.kind == "input"])}
-            inner[x] = x if x.kind == "constant" else Node("input", "input", (), x.dtype, x.shape, x.is_scalar, position)
+            inner[x] = (
+                x
+                if x.kind == "constant"
+                else Node("input", "input", (), x.dtype, x.shape, x.is_scalar, position)
+            )
         for node in self.members:
             inner[node] = node.with_inputs(tuple([inner[x] for x in node.inputs]))
-        body = Graph(list(inner.values()), [inner[x] for x in self.inputs if x.kind != "constant"],
-                     [inner[x] for x in self.outputs])
+        body = Graph(
+            list(inner.values()),
+            [inner[x] for x in self.inputs if x.kind != "constant"],
+            [inner[x] for x in self.outputs],
+        )
         first = self.outputs[0]
         handles = tuple(dict.fromkeys(handle for node in self.members for handle in node.handles))
-        fused = Node("fused", ", ".join(node.op for node in self.members), tuple(outer), first.dtype, first.shape,
-                     False, {"body": body}, handles)
+        fused = Node(
+            "fused",
+            ", ".join(node.op for node in self.members),
+            tuple(outer),
+            first.dtype,
+            first.shape,
+            False,
+            {"body": body},
+            handles,
+        )
         nodes.append(fused)
         if len(self.outputs) == 1:
             new[first] = fused
             return
         for k, node in enumerate(self.outputs):
-            new[node] = Node("item", node.op, (fused,), node.dtype, node.shape, False, {"index": k}, node.handles)
+            new[node] = Node(
+                "item", node.op, (fused,), node.dtype, node.shape, False, {"index": k}, node.handles
+            )
             nodes.append(new[node])
