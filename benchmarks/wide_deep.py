@@ -52,25 +52,21 @@ class Model:
             normal((NUMERIC, 1), np.float32) / 10,
         )
 
-    def embedding(self) -> Callable[[np.ndarray], np.ndarray]:
-        """The function categories (batch, 26) -> (batch, 26 x width)."""
-        tables = self.tables
-
-        def look_up(categories: np.ndarray) -> np.ndarray:
-            rows = [np.take(table, categories[:, k], axis=0) for k, table in enumerate(tables)]
-            return np.concatenate(rows, axis=1)
-
-        return look_up
-
-    def step(self, embedding: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
+    def step(self, embedding: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
         """The function (numeric, categories) -> the probability of a click (batch, 1)."""
 
         def forward(numeric: np.ndarray, categories: np.ndarray) -> np.ndarray:
-            deep = np.concatenate([embedding(categories), numeric], axis=1)
+            deep = np.concatenate([embedding(categories, *self.tables), numeric], axis=1)
             deep = np.maximum(deep @ self.hidden, np.float32(0)) @ self.last
             return 1 / (1 + np.exp(-(deep + numeric @ self.wide)))
 
         return forward
+
+
+def look_up(categories: np.ndarray, *tables: np.ndarray) -> np.ndarray:
+    """The rows of all tables that the categories (batch, 26) choose, side by side: (batch, 26 x width)."""
+    rows = [np.take(table, categories[:, k], axis=0) for k, table in enumerate(tables)]
+    return np.concatenate(rows, axis=1)
 
 
 # ---------------------------------------------------------------- inputs
@@ -103,16 +99,17 @@ def read(path: str, batch: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 def measure(model: Model, inputs: tuple[np.ndarray, np.ndarray], rounds: int) -> dict[str, Any]:
     """Median us and ratios of the three ways, for the embedding and for the whole step."""
-    look_up = model.embedding()
-    plan = tensoriter.capture(model.embedding())
-    parallel = tensoriter.capture(model.embedding(), parallel_ops=True)
+    plan = tensoriter.capture(look_up, parallel_ops=False)
+    parallel = tensoriter.capture(look_up, parallel_ops=True)
     embeddings = dict(zip(WAYS, (look_up, plan, parallel), strict=True))
     steps = {name: model.step(embedding) for name, embedding in embeddings.items()}
     numeric, categories = inputs
-    check_bits([embedding(categories) for embedding in embeddings.values()])
+    operands = categories, *model.tables
+    check_bits([embedding(*operands) for embedding in embeddings.values()])
     check_bits([step(numeric, categories) for step in steps.values()])
-    row: dict[str, Any] = {"batch": len(categories), "groups": str(parallel.graph).count("group ")}
-    for name, ways, arguments in (("embedding", embeddings, (categories,)), ("step", steps, inputs)):
+    grouped = any(one.kind == "group" for one in parallel.plan(*operands).instructions)
+    row: dict[str, Any] = {"batch": len(categories), "grouped": grouped}
+    for name, ways, arguments in (("embedding", embeddings, operands), ("step", steps, inputs)):
         row[name] = compare(ways, arguments, rounds)
     return row
 
@@ -124,19 +121,23 @@ def check_bits(results: list[np.ndarray]) -> None:
 
 
 def compare(ways: dict[str, Callable[..., Any]], arguments: tuple[Any, ...], rounds: int) -> dict[str, float]:
-    def run(function: Callable[..., Any], times: int) -> None:
-        for _ in range(times):
-            function(*arguments)
-
-    times = steps_lasting(0.002, partial(run, ways["numpy"]))
+    times = steps_lasting(0.002, partial(repeat, ways["numpy"], arguments))
     turns = take_turns(
-        [Contestant(name, partial(own_code(run), function, times), times) for name, function in ways.items()],
+        [
+            Contestant(name, partial(own_code(repeat), function, arguments, times), times)
+            for name, function in ways.items()
+        ],
         rounds,
     )
     figures = {name: turns.median(name) / 1000 for name in ways}
     figures["x numpy"] = turns.speed("parallel", "numpy").median
     figures["x plan"] = turns.speed("parallel", "plan").median
     return figures
+
+
+def repeat(function: Callable[..., Any], arguments: tuple[Any, ...], times: int) -> None:
+    for _ in range(times):
+        function(*arguments)
 
 
 def main() -> None:
@@ -168,7 +169,7 @@ def show(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> None:
         for row in rows:
             figures = row[part]
             table.append(
-                [part, str(row["batch"]), "yes" if row["groups"] else "no"]
+                [part, str(row["batch"]), "yes" if row["grouped"] else "no"]
                 + [f"{figures[way]:.1f}" for way in WAYS]
                 + [f"{figures['x numpy']:.2f}", f"{figures['x plan']:.2f}"]
             )

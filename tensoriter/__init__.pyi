@@ -22,7 +22,6 @@ import numpy.typing as npt
 from tensoriter import profiler as profiler
 from tensoriter.graph.graph import Graph
 from tensoriter.graph.passes.parallel import ParallelOps as _ParallelOps
-from tensoriter.graph.plan import Plan
 
 __version__: str
 __all__ = [
@@ -390,6 +389,11 @@ class _Info(TypedDict):
 
 class CaptureError(TypeError): ...
 
+class _Plan(Protocol):
+    graph: Graph
+    def __call__(self, *arrays: Any, out: Any = ...) -> Any: ...
+    def save(self, file: str | PathLike[str], *, debug: bool = ...) -> None: ...
+
 _P = ParamSpec("_P")
 _Q = ParamSpec("_Q")
 _R_co = TypeVar("_R_co", covariant=True)
@@ -403,7 +407,7 @@ class _Captured(Generic[_P, _R_co]):
     fallback: bool
     @property
     def graph(self) -> Graph | None: ...
-    def plan(self, *args: Any, **kwargs: Any) -> Plan: ...
+    def plan(self, *args: Any, **kwargs: Any) -> _Plan: ...
     @overload
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R_co: ...
     @overload
@@ -471,4 +475,4 @@ class threads:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
-def load_plan(file: str | PathLike[str]) -> Plan: ...
+def load_plan(file: str | PathLike[str]) -> _Plan: ...
