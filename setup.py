@@ -1,4 +1,4 @@
-"""The compiled parts: one extension for each .pyx under tensoriter/core, the C loops in one of them.
+"""The compiled parts: one extension for each .pyx in tensoriter/core (the C loops in one of them) and profiler.
 
 TENSORITER_BUILD chooses a build other than the ordinary one (see CONTRIBUTING.md for the commands):
 debug, coverage (line tracing), sanitize (address and undefined behaviour), frames (frame pointers, for
@@ -34,13 +34,14 @@ if BUILD not in FLAGS:
     sys.exit(f"TENSORITER_BUILD={BUILD} is none of {', '.join(filter(None, FLAGS))}")
 
 # Contraction would fuse x1 + alpha * x2 into one rounding on CPUs that can, and change bits by CPU.
-UNIX = ["-O3", "-std=c11", "-ffp-contract=off", "-fvisibility=hidden", *FLAGS[BUILD]]
+UNIX = ["-O3", "-std=c11", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden", *FLAGS[BUILD]]
 WINDOWS = ["/O2", "/std:c11", "/fp:precise"]
 
 Options.warning_errors = BUILD == "warnings"
 
 CORE = Path("tensoriter", "core")
 LOOPS = CORE / "loops"
+PROFILER = Path("tensoriter", "profiler")
 
 
 # OpenMP is one extension's own. Where it cannot be built, tensoriter computes on one thread.
@@ -67,7 +68,8 @@ def extension(source: Path) -> Extension:
 
 setup(
     ext_modules=cythonize(
-        [extension(path) for path in (LOOPS / "table.pyx", *sorted(CORE.glob("*.pyx")))],
+        [extension(path) for path in (LOOPS / "table.pyx", *sorted([*CORE.glob("*.pyx"),
+                                                                    *PROFILER.glob("*.pyx")]))],
         language_level=3,
         force=BUILD == "coverage",
         compiler_directives={

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tensoriter.core.hooks import public
 from tensoriter.core.iterator import TensorIterator
 from tensoriter.core.loops.table import instruction_sets
 from tensoriter.core.threads import num_threads
@@ -45,6 +46,7 @@ class Explanation(NamedTuple):
         return "\n".join(f"{name:8}{text}" for name, text in rows)
 
 
+@public
 def explain(*operands, op=None, **keywords) -> Explanation:
     """Tells which path a call op(*operands, **keywords) takes, and why; `op` is tensoriter.add if not given.
 
@@ -90,6 +92,7 @@ def walk_sentences(iterator: TensorIterator, names: list[str]) -> Iterator[str]:
         yield f"on {iterator.threads} threads"
 
 
+@public
 def info() -> dict:
     """Versions, instruction sets and threads, as `tensoriter info` prints them.
 

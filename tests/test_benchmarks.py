@@ -14,7 +14,7 @@ import tensoriter
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmarks are not installed
 
-from benchmarks import cases, instructions, small  # noqa: E402
+from benchmarks import cases, instructions, operators, small  # noqa: E402
 from tensoriter.timing import Ratio  # noqa: E402
 
 
@@ -191,3 +191,12 @@ def test_instructions_refuses_what_it_cannot_do(arguments, sentence, monkeypatch
         instructions.main(arguments)
     assert stopped.value.code == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_operators_times_every_line_with_them_on_and_off(tmp_path):
+    path = tmp_path / "operators.json"
+    result = run("operators", "--rounds", "1", "--json", str(path))
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(path.read_text())
+    assert [row["line"] for row in rows] == operators.LINES
+    assert all(row["numpy"] > 0 and row["ours"] > 0 and row["speed"] > 0 for row in rows)

@@ -22,7 +22,7 @@ BINARY = ["add", "subtract", "multiply", "divide", "floor_divide", "remainder", 
           "bitwise_or", "bitwise_xor", "logical_and", "logical_or", "logical_xor", "left_shift",
           "right_shift", "copysign"]
 UNARY = ["negative", "positive", "absolute", "square", "sqrt", "invert", "logical_not", "sign", "reciprocal",
-         "isnan", "isinf", "isfinite"]
+         "isnan", "isinf", "isfinite", "signbit", "fabs"]
 CODES = "?bBhHiIlLefdgFDG"
 LENGTHS = [*range(0, 20), 23, 31, 32, 33, 47, 63, 64, 65, 70, 300, 1031]
 
@@ -139,6 +139,38 @@ def test_unary_lengths_steps_and_specials(name, code):
             check(name, spread(x, step))
 
 
+NANS = {"e": [0x7e00, 0xfe00, 0x7e01, 0xfdff, 0x7c01], "f": [0x7fc00000, 0xffc00000, 0x7fc12345, 0xff812345],
+        "d": [0x7ff8 << 48, 0xfff8 << 48, (0x7ff8 << 48) + 77, (0xfff << 52) + 12345]}
+"""NaN of both signs, with a payload, and signalling."""
+
+
+@pytest.mark.parametrize("code", NANS)
+@pytest.mark.parametrize("name", ["maximum", "minimum", "copysign", "negative", "positive",
+                                  "absolute", "fabs", "sign"])
+def test_which_nan_comes_out(name, code):
+    """Ops that compute nothing hand on a NaN's sign and payload as NumPy does, at every place."""
+    unsigned = np.dtype(f"u{np.dtype(code).itemsize}")
+    nans = np.array(NANS[code], unsigned)
+    values = np.concatenate([nans, np.array([0, -0.0, 1, -np.inf], code).view(unsigned)])
+    operands = [np.repeat(values, len(values)), np.tile(values, len(values))][:getattr(np, name).nin]
+    for n, step in itertools.product([1, 3, 8, 13, len(operands[0])], [1, 2]):
+        if name == "fabs" and code == "e":
+            continue        # by way of float32, which makes some signalling NaN quiet
+        for start in range(0, len(operands[0]), n):
+            inputs = [spread(x[start:start + n], step).view(code) for x in operands]
+            with np.errstate(all="ignore"):
+                ours, numpys = getattr(tensoriter, name)(*inputs), getattr(np, name)(*inputs)
+            np.testing.assert_array_equal(ours.view(unsigned), numpys.view(unsigned))
+
+
+@pytest.mark.parametrize("name", [name for name in BINARY + UNARY if "?" in types_of(name)])
+def test_every_byte_but_0_is_a_true_bool(name):
+    bytes_ = np.arange(256, dtype="u1")
+    operands = [np.repeat(bytes_, 256).view("?"), np.tile(bytes_, 256).view("?")][:getattr(np, name).nin]
+    ours, numpys = getattr(tensoriter, name)(*operands), getattr(np, name)(*operands)
+    np.testing.assert_array_equal(ours.view("u1"), numpys.view("u1"))
+
+
 @pytest.mark.parametrize(("name", "code"), cases(BINARY + UNARY))
 def test_in_place(name, code):
     function, n_in = getattr(np, name), getattr(np, name).nin
@@ -169,6 +201,16 @@ def test_elements_between_those_of_a_step_warn_of_nothing(name, code):
         x1[::2] = x2[::2] = 1
         with np.errstate(all="raise"):
             check(name, x1[::2], x2[::2])
+
+
+@pytest.mark.parametrize("code", "efd")
+@pytest.mark.parametrize("name", ["square", "sqrt", "reciprocal", "absolute"])
+def test_elements_between_those_of_a_step_warn_of_nothing_unary(name, code):
+    for gap, n in itertools.product([np.finfo(code).max, np.finfo(code).tiny, np.inf, 0, -1], [4, 8, 33, 64]):
+        x = np.full(2 * n, gap, code)
+        x[::2] = 1
+        with np.errstate(all="raise"):
+            check(name, x[::2])
 
 
 @pytest.mark.parametrize("code", "hHiIbBlL")

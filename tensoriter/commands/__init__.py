@@ -23,6 +23,7 @@ COMMANDS = (
     Command("explain", "explain", "show which path a call takes, and why"),
     Command("graph", "graph", "show what a function computes as a graph"),
     Command("info", "info", "show versions, instruction sets and threads"),
+    Command("profile", "profile", "run a Python script, print where its time went, write a trace"),
     Command("run", "run", "run a Python script with ndarray's operators on tensoriter"),
     Command("symbolicate", "symbolicate", "show the source that debug handles of a plan stand for"),
     Command("verify", "verify", "compare tensoriter with the installed NumPy on random calls"),

@@ -14,6 +14,7 @@ import os
 import runpy
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 
@@ -31,16 +32,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the script; its exit code. SystemExit goes on to the interpreter, which knows what to do."""
+    """Run the script with the operators on; its exit code."""
+    return run_script(arguments, tensoriter.operators())
+
+
+def run_script(arguments: argparse.Namespace, block: AbstractContextManager[object]) -> int:
+    """Run the script within `block`; its exit code. SystemExit goes on to the interpreter, which knows it."""
     sys.argv = [arguments.script, *arguments.arguments]
     if arguments.is_module:
         set_first_path(os.getcwd())
-        return finish(lambda: runpy.run_module(arguments.script, run_name="__main__", alter_sys=True))
+        return finish(lambda: runpy.run_module(arguments.script, run_name="__main__", alter_sys=True), block)
     if not os.path.exists(arguments.script):
         raise UsageError(f"can't open file {arguments.script!r}: there is none")
     if os.path.isfile(arguments.script):  # of a folder or a zip archive, runpy puts itself there
         set_first_path(str(Path(arguments.script).resolve().parent))
-    return finish(lambda: runpy.run_path(arguments.script, run_name="__main__"))
+    return finish(lambda: runpy.run_path(arguments.script, run_name="__main__"), block)
 
 
 def set_first_path(folder: str) -> None:
@@ -49,10 +55,10 @@ def set_first_path(folder: str) -> None:
         sys.path[0] = folder
 
 
-def finish(execute: Callable[[], object]) -> int:
-    """Run it with the operators on. What it does not catch is shown as Python shows it, less our frames."""
+def finish(execute: Callable[[], object], block: AbstractContextManager[object]) -> int:
+    """Run it within `block`. What it does not catch is shown as Python shows it, less our frames."""
     try:
-        with tensoriter.operators():
+        with block:
             execute()
     except (Exception, KeyboardInterrupt) as error:
         error = error.with_traceback(below_runpy(error.__traceback__))

@@ -1,7 +1,7 @@
 """What a call was given, taken apart without a Python object."""
 from cpython.object cimport PyObject
 
-from tensoriter.core.array_api cimport NPY_CASTING, NPY_ORDER
+from tensoriter.core.array_api cimport NPY_CASTING, NPY_ORDER, vectorcallfunc
 from tensoriter.core.dtypes cimport MAX_OPERANDS
 
 # Why a call left a shorter path: the sentences stand in tensoriter/explain.py.
@@ -48,3 +48,5 @@ cdef PyObject* OUT_KEYWORD      # the interned name, as calls bring it
 
 cdef bint parse_arguments(Arguments* arguments, PyObject* const* args, Py_ssize_t count,
                           PyObject* kwnames) noexcept
+cdef object call_by(vectorcallfunc entry, callee, tuple operands, dict keywords)
+cdef tuple taken_apart(PyObject* const* args, size_t count, PyObject* kwnames)

@@ -1,14 +1,14 @@
 """Taking a call's arguments apart.
 
-Nothing here raises: what is not understood at once is left to NumPy, which then says what is wrong
+No parser here raises: what is not understood at once is left to NumPy, which then says what is wrong
 in its own words. Every value kept is borrowed from the caller.
 """
 from tensoriter.core.array_api cimport (
     _import_array, is_native, is_plain_array, NPY_BOOL, NPY_KEEPORDER, NPY_SAME_KIND_CASTING,
     NPY_UNSAFE_CASTING, Py_DECREF, Py_False, Py_None, Py_True, PyArray_CastingConverter, PyArray_Descr,
     PyArray_DescrCheck, PyArray_DescrConverter, PyArray_OrderConverter, PyArrayObject, PyErr_Clear,
-    PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyUnicode_Compare, PyUnicode_InternFromString,
-    type_number_of,
+    PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTupleObject, PyUnicode_Compare,
+    PyUnicode_InternFromString, PyVectorcall_NARGS, steal, type_number_of, vectorcallfunc,
 )
 from tensoriter.core.dtypes cimport element_of
 
@@ -175,3 +175,18 @@ cdef bint parse_option(Arguments* arguments, int keyword, PyObject* value) noexc
     if not converted:
         PyErr_Clear()
     return converted
+
+
+cdef object call_by(vectorcallfunc entry, callee, tuple operands, dict keywords):
+    """A call with its arguments as Python holds them. By an op's own function, it is part of a call."""
+    cdef tuple names = tuple(keywords), values = operands + tuple(keywords.values())
+    return steal(entry(<PyObject*>callee, (<PyTupleObject*>values).ob_item, <size_t>len(operands),
+                       <PyObject*>names if names else NULL))
+
+
+cdef tuple taken_apart(PyObject* const* args, size_t count, PyObject* kwnames):
+    """(operands, keywords), a list and a dict."""
+    cdef Py_ssize_t k, given = PyVectorcall_NARGS(count)
+    cdef tuple names = <tuple><object>kwnames if kwnames is not NULL else ()
+    return ([<object>args[k] for k in range(given)],
+            {names[k]: <object>args[given + k] for k in range(len(names))})

@@ -14,7 +14,7 @@ from tensoriter.core.arguments cimport Arguments, parse_arguments
 from tensoriter.core.array_api cimport (
     _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, npy_intp, Py_DECREF,
     Py_INCREF, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES,
-    PyArrayObject, PyErr_Occurred, PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal,
+    PyArrayObject, PyErr_Occurred, PyTupleObject, PyVectorcall_NARGS, steal,
     vectorcallfunc,
 )
 from tensoriter.core.dtypes cimport LoopTable, WEAK_INT
@@ -22,10 +22,12 @@ from tensoriter.core.for_each cimport for_each_from
 from tensoriter.core.fpstatus cimport fp_clear, fp_raises, fp_status
 from tensoriter.core.freelist cimport new_array
 from tensoriter.core.iterator cimport Iterator, Operand, RELEASE_FROM, set_up
+from tensoriter.core.hooks cimport add_entry, Entry, name_number, Path, public_call, remove_entry, say_path
 from tensoriter.core.layout cimport extent, is_plain_order
+from tensoriter.core.op cimport Op
 from tensoriter.core.paths cimport forcing
 from tensoriter.core.prepare cimport clear, prepare
-from tensoriter.core.short_ways cimport convert_number
+from tensoriter.core.short_ways cimport convert_number, Short, short_way
 
 _import_array()
 _import_umath()
@@ -62,7 +64,7 @@ cdef class BoundCall:
     >>> f(x, np.ones(3))
     array([1., 2., 3.])
     """
-    cdef vectorcallfunc vectorcall
+    cdef Entry entry
     cdef object op, x1, x2, out
     cdef PyObject* operands[OPERANDS]   # the three above
     cdef bytes encoded_name
@@ -76,7 +78,7 @@ cdef class BoundCall:
     cdef Iterator* it
 
     def __cinit__(self, op, x1, x2, out):
-        if not isinstance(op, LoopTable):
+        if not isinstance(op, Op):
             raise TypeError(f"an op is bound, not {op!r}")
         self.op, self.x1, self.x2, self.out = op, x1, x2, out
         self.operands[0] = <PyObject*>x1
@@ -85,13 +87,19 @@ cdef class BoundCall:
         self.dtypes = []
         self.encoded_name = op.ufunc.__name__.encode()
         self.name = self.encoded_name
-        self.vectorcall = <vectorcallfunc>call_bound
         self.it = <Iterator*>malloc(sizeof(Iterator))
         if self.it is NULL:
             raise MemoryError
         self.ready = self.decide()
+        self.entry.own = <vectorcallfunc>call_bound
+        self.entry.name = name_number(op.ufunc.__name__)
+        self.entry.task = name_number(f"tensoriter.{op.ufunc.__name__}.bind()")
+        self.entry.path = Path.CONTIGUOUS if self.is_short() else Path.STRIDED
+        self.entry.nin = 2
+        add_entry(&self.entry)
 
     def __dealloc__(self):
+        remove_entry(&self.entry)
         free(self.it)
 
     def __call__(self, *operands):
@@ -103,6 +111,13 @@ cdef class BoundCall:
                  for x in (self.x1, self.x2, self.out)]
         out = "" if self.out is None else f", out={texts[2]}"
         return f"<tensoriter.{self.op.ufunc.__name__} bound to {texts[0]}, {texts[1]}{out}>"
+
+    cdef bint is_short(self) noexcept:
+        """Whether the op itself goes the contiguous path with these operands."""
+        cdef Short way
+        cdef PyObject* out
+        return short_way(&way, &(<LoopTable>self.op).table, 2, self.operands, 2 if self.out is None else 3,
+                         NULL, &out)
 
     cdef bint decide(self) except -1:
         """Whether calls can be short: ours, and without anything that depends on values or addresses."""
@@ -160,6 +175,12 @@ cdef class BoundCall:
             extent(operand, &known.low, &known.high)
         return self.out is not None or is_plain_order(
             known.ndim, known.extents, &known.extents[known.ndim], self.it.loop.steps[2], &self.fortran)
+
+
+def bind(op, x1, x2, out):
+    """A bound call, made as part of a public call of Op.bind."""
+    with public_call("tensoriter.Op.bind"):
+        return BoundCall(op, x1, x2, out)
 
 
 cdef inline bint has_changed(Description* known, PyObject* value) noexcept:
@@ -253,17 +274,18 @@ cdef inline bint run_raises(BoundCall self, PyObject* const* inputs, PyObject* r
 
 
 cdef object call_op(BoundCall self, PyObject* const* inputs):
-    """The way of any other call."""
+    """The way of any other call: by the op's own function, since this one is what is recorded."""
     cdef PyObject* values[OPERANDS]
     values[0] = inputs[0]
     values[1] = inputs[1]
     values[2] = self.operands[2]
-    return PyObject_Vectorcall(<PyObject*>self.op, values, 2 if self.out is None else 3, NULL)
+    say_path(Path.CONTIGUOUS)
+    return steal((<Op>self.op).entry.own(<PyObject*>self.op, values, 2 if self.out is None else 3, NULL))
 
 
 def _enable_vectorcall():
-    cdef BoundCall bound = BoundCall(LoopTable(np.add), None, None, None)
-    enable_vectorcall(<PyTypeObject*><PyObject*>BoundCall, <char*>&bound.vectorcall - <char*><PyObject*>bound)
+    cdef BoundCall bound = BoundCall(Op(np.add), None, None, None)
+    enable_vectorcall(<PyTypeObject*><PyObject*>BoundCall, <char*>&bound.entry - <char*><PyObject*>bound)
 
 
 _enable_vectorcall()

@@ -80,6 +80,8 @@ cdef class LoopTable:
         """Makes this the table of that ufunc, still without loops."""
         if not isinstance(ufunc, UFUNC):
             raise TypeError(f"an op stands for a ufunc, not for {ufunc!r}")
+        if self.ufunc is not None:
+            raise TypeError(f"this is the op of {self.ufunc!r}, and stays it")
         self.ufunc = ufunc
         self.table.nin = ufunc.nin
         self.table.nout = ufunc.nout

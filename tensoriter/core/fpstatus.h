@@ -56,15 +56,20 @@ static inline void fp_enter(const fenv_t *callers, fenv_t *own)
     FP_BARRIER();
 }
 
-static inline void fp_leave(const fenv_t *own, int *raised, int extended)
+static inline void fp_note(int status, int *raised)
 {
-    const int status = fp_status(extended);
-    fesetenv(own);
 #if defined(_MSC_VER)
     _InterlockedOr((volatile long *)raised, (long)status);
 #else
     __atomic_fetch_or(raised, status, __ATOMIC_RELAXED);
 #endif
+}
+
+static inline void fp_leave(const fenv_t *own, int *raised, int extended)
+{
+    const int status = fp_status(extended);
+    fesetenv(own);
+    fp_note(status, raised);
 }
 
 /* Sets flags that other threads have raised. (C's feraiseexcept may set them in the x87 unit alone.) */

@@ -13,6 +13,7 @@ cdef extern from "fpstatus.h":
     int fegetenv(fenv_t*) noexcept nogil
     void fp_enter(const fenv_t* callers, fenv_t* own) noexcept nogil
     void fp_leave(const fenv_t* own, int* raised, bint extended) noexcept nogil
+    void fp_note(int status, int* raised) noexcept nogil
     void fp_raise(int status) noexcept nogil
     int fp_numpy_flags(int status) noexcept nogil
 

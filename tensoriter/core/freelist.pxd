@@ -32,6 +32,7 @@ cdef struct FreeList:
     bint enabled
     long long hits
     long long misses
+    long long allocations       # misses, and what is allocated while the list is off
     # By size: [0] small arrays, [1] large ones.
     long long reserved_entries[2]
     long long reserved_bytes[2]
@@ -40,6 +41,9 @@ cdef struct FreeList:
     Slot slots[SLOTS]
 
 cdef FreeList the_list
+
+# What is held now, by size: [0] small arrays, [1] large ones.
+cdef void count_held(long long* entries, long long* bytes) noexcept nogil
 
 cdef PyObject* allocate_new(PyArray_Descr* dtype, int ndim, npy_intp* shape, bint fortran) noexcept
 

@@ -130,6 +130,7 @@ cdef PyObject* allocate_new(PyArray_Descr* dtype, int ndim, npy_intp* shape, bin
         empty_list()
         Py_INCREF(<PyObject*>dtype)
         array = PyArray_NewFromDescr(&PyArray_Type, dtype, ndim, shape, NULL, NULL, fortran, NULL)
+    the_list.allocations += 1
     if the_list.enabled and array is not NULL:
         the_list.misses += 1
         if 0 < ndim <= SLOT_NDIM and dtype is plain_dtype(dtype.type_num):
@@ -167,7 +168,7 @@ cdef void want(PyArrayObject* array, int fortran) noexcept:
     reserve(slot)
 
 
-cdef void count_held(long long* entries, long long* bytes) noexcept:
+cdef void count_held(long long* entries, long long* bytes) noexcept nogil:
     cdef int k, large
     entries[0] = entries[1] = bytes[0] = bytes[1] = 0
     for k in range(SLOTS):

@@ -3,6 +3,7 @@ from tensoriter.core.array_api cimport npy_intp
 from tensoriter.core.dtypes cimport Loop, MAX_OPERANDS
 from tensoriter.core.iterator cimport Iterator, Operand
 from tensoriter.core.loops.table cimport loop_function
+from tensoriter.core.threads cimport Experience
 
 cdef enum InstructionKind:
     LOOP        # one loop over all elements
@@ -10,6 +11,8 @@ cdef enum InstructionKind:
     BLOCK_RUN   # the loops behind it, all of them block by block
     TAKE        # rows by an index array
     CALL        # a Python callable on arrays
+    GROUP       # the tasks behind it, side by side
+    TASK        # the instructions behind it, one after the other
 
 # Where an operand begins: in which buffer and how many bytes behind its start, and how far it moves on with
 # each element of a run (0: a temporary that holds one block, or a single value).
@@ -18,14 +21,25 @@ cdef struct Place:
     npy_intp advance
     int buffer
 
-# Rows by an index array: for each of `outer` pieces, as many rows as there are indices.
-cdef struct Rows:
-    npy_intp outer
-    npy_intp outer_step     # bytes
-    npy_intp length         # how many rows there are to choose from ...
-    npy_intp step           # ... bytes apart ...
-    npy_intp chunk          # ... and long
-    int mode
+cdef extern from "take.h":
+    # Rows by an index array: for each of `outer` pieces, as many rows as there are indices. In bytes.
+    ctypedef struct Rows:
+        npy_intp outer
+        npy_intp outer_step
+        npy_intp length         # how many rows there are to choose from ...
+        npy_intp step           # ... bytes apart ...
+        npy_intp chunk          # ... and long
+        npy_intp index_step
+        npy_intp target_step
+        int mode
+    bint take_rows(const Rows* rows, const char* source, const char* indices, char* target,
+                   npy_intp count) noexcept nogil
+
+# Tasks that do not need one another.
+cdef struct Group:
+    int tasks
+    int* begins             # of each task, counted from the instruction behind the group
+    Experience experience
 
 # One instruction: everything about it but the addresses of its buffers. CALL aside it can be run on its own,
 # by any thread, without the GIL.
@@ -35,7 +49,7 @@ cdef struct Instruction:
     bint guarded            # flags of earlier instructions are noted before it, as it may clear them
     bint silent             # and its own are forgotten
     bint extended
-    int body                # BLOCK_RUN: how many instructions behind it are its own
+    int body                # BLOCK_RUN, GROUP, TASK: how many instructions behind it are its own
     bint streams            # BLOCK_RUN: results are written past the cache
     npy_intp size           # elements; TAKE: indices
     npy_intp block          # BLOCK_RUN: elements of a block
@@ -45,6 +59,7 @@ cdef struct Instruction:
     Place places[MAX_OPERANDS]
     Iterator* it            # ITERATE
     Rows* rows              # TAKE
+    Group* group            # GROUP
     int callable            # CALL: which
 
 # What one run of instructions has to itself.

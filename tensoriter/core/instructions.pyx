@@ -15,18 +15,14 @@ from tensoriter.core.dtypes cimport (
     MOST_LOOPS,
 )
 from tensoriter.core.for_each cimport for_each_from
-from tensoriter.core.fpstatus cimport fp_clear, fp_status
+from tensoriter.core.fpstatus cimport fegetenv, fenv_t, fp_clear, fp_enter, fp_leave, fp_note, fp_status
 from tensoriter.core.iterator cimport Iterator, Operand, set_array
 from tensoriter.core.layout cimport broadcast, order_dimensions, output_strides
 from tensoriter.core.loops.table cimport (
     cast_function, CLONGDOUBLE, COMPLEX128, loop_function, own_cast, own_loop, UINT16, UINT32, UINT64, UINT8,
 )
 from tensoriter.core.prepare cimport lay_out
-
-cdef extern from "take.h":
-    bint take_rows(const char* source, const npy_intp* indices, char* target, npy_intp count,
-                   npy_intp outer, npy_intp outer_step, npy_intp length, npy_intp step, npy_intp chunk,
-                   int mode) noexcept nogil
+from tensoriter.core.threads cimport run_tasks_side_by_side
 
 cdef extern from "move.h":
     enum:
@@ -58,6 +54,10 @@ cdef int execute(Instruction* instruction, Frame* frame) noexcept nogil:
     if instruction.kind == BLOCK_RUN:
         run_blocks(instruction, frame)
         return DONE
+    if instruction.kind == GROUP:
+        return run_group(instruction, frame)
+    if instruction.kind == TASK:
+        return execute_all(instruction + 1, 0, instruction.body, frame)
     if instruction.guarded:
         frame.raised |= fp_status(instruction.extended)
     for k in range(instruction.count):
@@ -67,9 +67,7 @@ cdef int execute(Instruction* instruction, Frame* frame) noexcept nogil:
     elif instruction.kind == ITERATE:
         for_each_from(instruction.it, pointers, instruction.data)
     elif instruction.kind == TAKE:
-        if not take_rows(pointers[0], <npy_intp*>pointers[1], pointers[2], n, instruction.rows.outer,
-                         instruction.rows.outer_step, instruction.rows.length, instruction.rows.step,
-                         instruction.rows.chunk, instruction.rows.mode):
+        if not take_rows(instruction.rows, pointers[0], pointers[1], pointers[2], n):
             return OUT_OF_BOUNDS
     if instruction.silent:
         fp_clear(instruction.extended)
@@ -99,6 +97,42 @@ cdef void run_blocks(Instruction* run, Frame* frame) noexcept nogil:
         end_of_stream()
 
 
+cdef struct GroupRun:
+    Instruction* group
+    Frame* frame
+    fenv_t mode
+    int error
+
+
+cdef int run_group(Instruction* instruction, Frame* frame) noexcept nogil:
+    """The tasks of a group on threads. Which of them failed a run node by node finds out."""
+    cdef GroupRun run
+    run.group = instruction
+    run.frame = frame
+    run.error = DONE
+    fegetenv(&run.mode)
+    run_tasks_side_by_side(&instruction.group.experience, instruction.group.tasks, run_task, &run)
+    return run.error
+
+
+cdef void run_task(int task, bint is_caller, void* context) noexcept nogil:
+    """One task, with flags of its own."""
+    cdef GroupRun* run = <GroupRun*>context
+    cdef Frame own
+    cdef fenv_t before
+    cdef int error
+    own.bases = run.frame.bases
+    own.raised = 0
+    if not is_caller:
+        fp_enter(&run.mode, &before)
+    error = execute(run.group + 1 + run.group.group.begins[task], &own)
+    if not is_caller:
+        fp_leave(&before, &run.frame.raised, run.group.extended)
+    fp_note(own.raised, &run.frame.raised)
+    if error != DONE:
+        run.error = error
+
+
 cdef int execute_all(Instruction* code, int first, int end, Frame* frame) noexcept nogil:
     """Instructions from `first` on, up to `end`."""
     cdef int i = first, error
@@ -117,7 +151,7 @@ cdef void stream_line(char** args, const npy_intp* dimensions, const npy_intp* s
 
 
 cdef void cast_line(char** args, const npy_intp* dimensions, const npy_intp* steps,
-                      void* _data) noexcept nogil:
+                    void* _data) noexcept nogil:
     """A cast in the shape of a loop."""
     (<cast_function>_data)(args[0], steps[0], args[1], steps[1], dimensions[0])
 

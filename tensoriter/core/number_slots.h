@@ -154,13 +154,17 @@ static inline int may_be_temporary(PyObject *x)
    does neither, does not get it. */
 static const int *open_blocks;
 
+/* Where the function stands that records calls; none while nobody does. What NumPy got would not be seen. */
+static void *const *recorder_place;
+
 /* Whether NumPy may compute in the place of x: one large array less to walk through, a gain of up to 1.5
    times at 8 MB. It makes sure of it by looking up the C stack for the interpreter, which therefore must not
    have a frame of ours in between: NumPy's function is jumped to. */
 static inline int elides(PyObject *x, PyObject *other)
 {
     PyArrayObject *array = (PyArrayObject *)x;
-    if (!may_be_temporary(x) || !is_array(x) || PyArray_NBYTES(array) < LARGE_TEMPORARY || *open_blocks != 0) {
+    if (!may_be_temporary(x) || !is_array(x) || PyArray_NBYTES(array) < LARGE_TEMPORARY || *open_blocks != 0 ||
+        *recorder_place != NULL) {
         return 0;
     }
     return !is_array(other) || PyArray_DESCR((PyArrayObject *)other) == PyArray_DESCR(array);

@@ -6,6 +6,7 @@ threads do.
 from cpython.object cimport PyObject
 
 from tensoriter.core.array_api cimport _import_array, Py_INCREF
+from tensoriter.core.hooks cimport recorder
 from tensoriter.core.paths cimport forcing
 
 cdef extern from "number_slots.h":
@@ -14,12 +15,14 @@ cdef extern from "number_slots.h":
         OPS
     const char* const op_names[]
     const int* open_blocks
+    void** recorder_place
     void set_callee(int number, PyObject* op)
     void put_slots()
     void restore_slots()
 
 _import_array()
 open_blocks = &forcing
+recorder_place = <void**>&recorder
 
 cdef int times_enabled = 0
 cdef bint connected = False

@@ -8,12 +8,12 @@ import numpy as np
 from cpython.object cimport PyObject, PyObject_GenericSetAttr, PyTypeObject
 
 from tensoriter.core.alpha cimport set_alpha
-from tensoriter.core.arguments cimport Arguments, parse_arguments
+from tensoriter.core.arguments cimport Arguments, call_by, parse_arguments, taken_apart
 from tensoriter.core.array_api cimport (
     _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, NPY_ARRAY_C_CONTIGUOUS,
     NPY_ARRAY_F_CONTIGUOUS, npy_intp, Py_DECREF, Py_XDECREF, PyArray_BYTES, PyArray_Descr,
     PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_Scalar, PyArrayObject, PyErr_Occurred,
-    PyObject_Vectorcall, PyTupleObject, PyVectorcall_NARGS, steal, vectorcallfunc,
+    PyObject_Vectorcall, PyVectorcall_NARGS, steal, vectorcallfunc,
 )
 from tensoriter.core.checked cimport (
     begin_asking, Check, check_after, check_before, end_asking, is_checking, watch,
@@ -24,9 +24,11 @@ from tensoriter.core.dtypes cimport (
 from tensoriter.core.for_each cimport for_each
 from tensoriter.core.fpstatus cimport fp_clear, fp_raises, fp_report, fp_status
 from tensoriter.core.freelist cimport new_array
+from tensoriter.core.hooks cimport add_entry, name_number, Path, remove_entry, say_path
 from tensoriter.core.iterator cimport (
     contiguous_set_up, Iterator, Operand, RELEASE_FROM, set_up, set_up_line,
 )
+from tensoriter.core.methods cimport UfuncMethods
 from tensoriter.core.paths cimport forcing, is_forced
 from tensoriter.core.pairs cimport pair_set_up
 from tensoriter.core.prepare cimport clear, prepare, result_dtype, write_back
@@ -35,6 +37,7 @@ from tensoriter.core.tiles cimport plan_tiles
 
 from tensoriter.core.borrowing import inner_ufunc, module_of, why_not
 from tensoriter.core.checked import put_otherwise, refuse_if_asked
+from tensoriter.core.hooks import public
 
 _import_array()
 _import_umath()
@@ -45,11 +48,11 @@ cdef frozenset COMPARISONS = frozenset(
 
 # ---------------------------------------------------------------- the class
 
-cdef class Op(LoopTable):
+cdef class Op(UfuncMethods):
     """An element-wise operation with the signature and the answers of its ufunc.
 
-    Attributes and methods that stand not here are the ufunc's: nin, types, reduce, accumulate, outer,
-    at, reduceat, resolve_dtypes and so on. tensoriter has an op for each of NumPy's ufuncs;
+    Attributes and methods that stand not here are the ufunc's: nin, types, resolve_dtypes and so on; reduce,
+    accumulate, outer, at and reduceat call the ufunc's. tensoriter has an op for each of NumPy's ufuncs;
     `Op.from_ufunc` makes one of any other ufunc, `Op.from_loops` one of C functions.
 
     >>> import numpy as np, tensoriter
@@ -72,14 +75,28 @@ cdef class Op(LoopTable):
             self.scaled = LoopTable(ufunc)
             scaled_name = self.encoded_name + b"_scaled"
             self.scaled.add_loops(scaled_name, False)
-        self.vectorcall = entry_of(&self.table)
-        if ufunc is np.maximum or ufunc is np.minimum:
-            self.vectorcall = <vectorcallfunc>call_extremum
-        for attribute, value in (("__name__", name), ("__qualname__", name),
-                                 ("__module__", "tensoriter" if is_numpys else module_of(ufunc))):
+        self.set_entry(name, "tensoriter" if is_numpys else module_of(ufunc))
+
+    cdef int set_entry(self, name, module) except -1:
+        """Says where calls begin, and under which names."""
+        remove_entry(&self.entry)
+        self.entry.own = entry_of(&self.table)
+        if self.ufunc is np.maximum or self.ufunc is np.minimum:
+            self.entry.own = <vectorcallfunc>call_extremum
+        self.entry.name = name_number(name)
+        self.entry.task = name_number(f"{module}.{name}")
+        self.entry.path = Path.CONTIGUOUS
+        self.entry.nin = self.table.nin
+        add_entry(&self.entry)
+        for attribute, value in (("__name__", name), ("__qualname__", name), ("__module__", module)):
             PyObject_GenericSetAttr(self, attribute, value)
+        return 0
+
+    def __dealloc__(self):
+        remove_entry(&self.entry)
 
     @staticmethod
+    @public
     def from_ufunc(ufunc, *, unsupported="refuse"):
         """An op that answers as this ufunc does, with its own loops: NumPy's, SciPy's, numba.vectorize's.
 
@@ -106,6 +123,7 @@ cdef class Op(LoopTable):
         return ops.get(ufunc) or Op(ufunc)
 
     @staticmethod
+    @public
     def from_loops(name, loops, *, nin=None, doc=""):
         """An op of C functions: `loops` has a pointer for each tuple of types, inputs first.
 
@@ -136,10 +154,7 @@ cdef class Op(LoopTable):
 
     def __call__(self, *args, **kwargs):
         # What Op.__call__(op, ...) reaches; a call of the op itself goes through vectorcall.
-        names = tuple(kwargs)
-        values = (*args, *kwargs.values())
-        return steal(self.vectorcall(<PyObject*>self, (<PyTupleObject*>values).ob_item, <size_t>len(args),
-                                     <PyObject*>names if names else NULL))
+        return call_by(self.entry.call, self, args, kwargs)
 
     def bind(self, x1, x2, out=None):
         """A bound call f of this op: f() repeats it on these operands, f(y1, y2) on others, with what
@@ -154,10 +169,10 @@ cdef class Op(LoopTable):
         >>> total
         array([4., 4., 4.])
         """
-        from tensoriter.core.bound import BoundCall
+        from tensoriter.core.bound import bind
         if self.table.nin != 2 or self.table.nout != 1 or self.ufunc.signature is not None:
             raise TypeError(f"bind is for element-wise ops of two inputs and one output, not for {self!r}")
-        return BoundCall(self, x1, x2, out[0] if type(out) is tuple and len(out) == 1 else out)
+        return bind(self, x1, x2, out[0] if type(out) is tuple and len(out) == 1 else out)
 
     def __getattr__(self, name):
         return getattr(self.ufunc, name)
@@ -212,7 +227,7 @@ def op_of_any(ufunc):
 def _enable_vectorcall():
     """Makes instances of Op callable through vectorcall (PEP 590), which Cython has no syntax for."""
     cdef Op op = Op.__new__(Op)
-    enable_vectorcall(<PyTypeObject*><PyObject*>Op, <char*>&op.vectorcall - <char*><PyObject*>op)
+    enable_vectorcall(<PyTypeObject*><PyObject*>Op, <char*>&op.entry - <char*><PyObject*>op)
 
 
 _enable_vectorcall()
@@ -270,6 +285,7 @@ cdef object call_any(PyObject* self, PyObject* const* args, size_t count, PyObje
 
 cdef object call_numpy(PyObject* self, PyObject* const* args, size_t count, PyObject* kwnames):
     """An op without loops of numbers: every call is the ufunc's."""
+    say_path(Path.NUMPYS)
     return PyObject_Vectorcall(<PyObject*>(<Op>self).ufunc, args, count, kwnames)
 
 
@@ -344,6 +360,7 @@ cdef object call_pair(PyObject* self, PyObject* const* args, size_t count):
         return call_short(self, args, count, NULL)
     if not pair_set_up(&it, &(<Op>self).table, <PyArrayObject*>args[0], <PyArrayObject*>args[1], &fortran):
         return call_general(<Op>self, args, count, NULL)
+    say_path(Path.STRIDED)
     if it.loop.borrowed:
         fp_clear(it.extended)
     shape[0] = it.shape[it.ndim - 1]
@@ -446,8 +463,9 @@ cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* k
     if checking:
         operands, keywords = taken_apart(args, count, kwnames)
         if put_otherwise(operands, keywords, arguments.nin, arguments.reason):
-            return op(*operands, **keywords)
+            return call_by(op.entry.own, op, tuple(operands), keywords)
         refuse_if_asked(op, arguments.reason, arguments.reason_operand)
+    say_path(Path.NUMPYS)
     if kwnames is not NULL and op.ufunc in COMPARISONS and "where" in <tuple><object>kwnames:
         from tensoriter.core.masked_comparison import compare
         operands, keywords = taken_apart(args, count, kwnames)
@@ -455,16 +473,9 @@ cdef object call_general(Op op, PyObject* const* args, size_t count, PyObject* k
     return PyObject_Vectorcall(<PyObject*>op.ufunc, args, count, kwnames)
 
 
-cdef tuple taken_apart(PyObject* const* args, size_t count, PyObject* kwnames):
-    """(operands, keywords), a list and a dict."""
-    cdef Py_ssize_t k, given = PyVectorcall_NARGS(count)
-    cdef tuple names = <tuple><object>kwnames if kwnames is not NULL else ()
-    return ([<object>args[k] for k in range(given)],
-            {names[k]: <object>args[given + k] for k in range(len(names))})
-
-
 cdef object run(Op op, Iterator* it, Arguments* arguments, void* data):
     """Everything after the decision."""
+    say_path(Path.STRIDED)
     try:
         compute(op, it, arguments, data)
         return hand_over(it, arguments)
@@ -542,12 +553,12 @@ cdef object call_asked(Op op, PyObject* const* args, size_t count, PyObject* kwn
     if names[last] != "checked":
         operands, keywords = taken_apart(args, count, kwnames)
         keywords["checked"] = keywords.pop("checked")
-        return op(*operands, **keywords)
+        return call_by(op.entry.own, op, tuple(operands), keywords)
     token = begin_asking(<object>args[given + last], op)
     names = names[:last]
     kwnames = <PyObject*>names if last > 0 else NULL
     try:
-        return steal(op.vectorcall(<PyObject*>op, args, <size_t>given, kwnames))
+        return steal(op.entry.own(<PyObject*>op, args, <size_t>given, kwnames))
     finally:
         end_asking(token)
 
@@ -555,6 +566,7 @@ cdef object call_asked(Op op, PyObject* const* args, size_t count, PyObject* kwn
 cdef object run_checked(Op op, Iterator* it, Arguments* arguments):
     """run, with nothing written unless all of it fits."""
     cdef Check check
+    say_path(Path.STRIDED)
     check_before(&check, it, arguments, op)
     try:
         compute(op, it, arguments, check.loop.data)

@@ -1,4 +1,4 @@
-/* The one parallel region: parts 0 to parts - 1 of some work, side by side. */
+/* The parallel regions: equal parts of one operation, or tasks of unlike length, side by side. */
 #ifndef TENSORITER_PARALLEL_H
 #define TENSORITER_PARALLEL_H
 
@@ -33,6 +33,28 @@ static int run_parts(int parts, part_function function, void *context)
 #else
     for (int part = 0; part < parts; part++) {
         function(part, 1, context);
+    }
+    return 0;
+#endif
+}
+
+/* Tasks 0 to tasks - 1 on that many threads: whoever is free takes the next. Returns whether it paid, that is
+   whether they took less time side by side than one after the other. */
+static int run_tasks(int threads, int tasks, part_function function, void *context)
+{
+#ifdef _OPENMP
+    const double start = omp_get_wtime();
+    double work = 0;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) reduction(+ : work)
+    for (int task = 0; task < tasks; task++) {
+        const double begin = omp_get_wtime();
+        function(task, omp_get_thread_num() == 0, context);
+        work += omp_get_wtime() - begin;
+    }
+    return omp_get_wtime() - start <= work;
+#else
+    for (int task = 0; task < tasks; task++) {
+        function(task, 1, context);
     }
     return 0;
 #endif

@@ -55,6 +55,7 @@ cdef class Program:
     cdef npy_intp work              # elements of all instructions
     cdef bint floating
     cdef bint extended
+    cdef bint grouped               # there are groups, whose threads may want the GIL
     cdef readonly bint calls        # Python callables
     cdef object spare               # an arena that nobody uses
     cdef list kept                  # what the pointers in here need alive
@@ -67,6 +68,7 @@ cdef class Program:
     cdef Loop* take_loop(self, Instruction* target, source) except NULL
     cdef int add_block_loop(self, Instruction* target, source) except -1
     cdef int add_loop(self, Instruction* target, source) except -1
+    cdef int add_group(self, Instruction* target, source) except -1
     cdef int add_take(self, Instruction* target, source) except -1
     cdef int run(self, PyObject* const* inputs, PyObject* const* outs, PyObject** results,
                  int* raised) except -1

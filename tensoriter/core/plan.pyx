@@ -23,8 +23,8 @@ from tensoriter.core.dtypes cimport Loop, MAX_OPERANDS
 from tensoriter.core.fpstatus cimport fp_clear, fp_numpy_flags, fp_status
 from tensoriter.core.freelist cimport new_array
 from tensoriter.core.instructions cimport (
-    BLOCK_RUN, CALL, DONE, execute_all, fill, Frame, Instruction, ITERATE, LOOP, loop_of, mark_buffered,
-    OUT_OF_BOUNDS, Place, Rows, TAKE,
+    BLOCK_RUN, CALL, DONE, execute_all, fill, Frame, Group, GROUP, Instruction, ITERATE, LOOP, loop_of, mark_buffered,
+    OUT_OF_BOUNDS, Place, Rows, TAKE, TASK,
 )
 from tensoriter.core.iterator cimport Iterator, Operand, RELEASE_FROM, set_array
 from tensoriter.core.layout cimport coalesce, is_plain_order, order_dimensions
@@ -133,6 +133,13 @@ cdef class Arena:
 
 # ---------------------------------------------------------------- the program
 
+def flattened(instructions):
+    """Instructions, each followed by those in its body."""
+    for instruction in instructions:
+        yield instruction
+        yield from flattened(instruction.body)
+
+
 @cython.no_gc_clear     # what it keeps has to live as long as the pointers to it
 cdef class Program:
     """Program(buffers, instructions, results, arena_bytes): compiled of what `tensoriter.graph.lower` wrote.
@@ -150,7 +157,7 @@ cdef class Program:
         self.arena_bytes = arena_bytes
         self.buffers_count = <int>len(buffers)
         self.results_count = <int>len(results)
-        flat = [one for instruction in instructions for one in (instruction, *instruction.body)]
+        flat = list(flattened(instructions))
         self.instructions_count = <int>len(flat)
         self.buffers = <Buffer*>calloc(self.buffers_count + 1, sizeof(Buffer))
         self.results = <Result*>calloc(self.results_count + 1, sizeof(Result))
@@ -173,6 +180,7 @@ cdef class Program:
             for k in range(self.instructions_count):
                 free(self.code[k].it)
                 free(self.code[k].rows)
+                free(self.code[k].group)
         free(self.code)
         free(self.buffers)
         free(self.results)
@@ -206,6 +214,11 @@ cdef class Program:
             target.body = <int>len(source.body)
             target.block = source.block
             target.streams = any([loop.function == "stream" for loop in source.body])
+        elif source.kind == "task":
+            target.kind = TASK
+            target.body = sum([1 for _ in flattened(source.body)])
+        elif source.kind == "group":
+            self.add_group(target, source)
         elif source.kind == "take":
             self.add_take(target, source)
         elif source.kind == "call":
@@ -291,18 +304,36 @@ cdef class Program:
             target.it = NULL
         return 0
 
+    cdef int add_group(self, Instruction* target, source) except -1:
+        """Flags of any kind may be raised in it, as far as is known before its tasks are."""
+        cdef int k, begin = 0
+        target.kind = GROUP
+        target.extended = self.grouped = True
+        target.group = <Group*>calloc(1, sizeof(Group) + len(source.body) * sizeof(int))
+        if target.group is NULL:
+            raise MemoryError
+        target.group.tasks = <int>len(source.body)
+        target.group.begins = <int*>(target.group + 1)
+        for k in range(target.group.tasks):
+            target.group.begins[k] = begin
+            begin += sum([1 for _ in flattened(source.body[k : k + 1])])
+        target.body = begin
+        return 0
+
     cdef int add_take(self, Instruction* target, source) except -1:
         target.kind = TAKE
         target.rows = <Rows*>malloc(sizeof(Rows))
         if target.rows is NULL:
             raise MemoryError
-        options = source.options
-        target.rows.outer = options["outer"]
-        target.rows.outer_step = options["outer_step"]
-        target.rows.length = options["length"]
-        target.rows.step = options["step"]
-        target.rows.chunk = options["chunk"]
-        target.rows.mode = ("raise", "wrap", "clip").index(options["mode"])
+        rows = source.options
+        target.rows.outer = rows["outer"]
+        target.rows.outer_step = rows["outer_step"]
+        target.rows.length = rows["length"]
+        target.rows.step = rows["step"]
+        target.rows.chunk = rows["chunk"]
+        target.rows.index_step = rows["index_step"]
+        target.rows.target_step = rows["target_step"]
+        target.rows.mode = ("raise", "wrap", "clip").index(rows["mode"])
         return 0
 
     # ------------------------------------------------------------ a run
@@ -382,7 +413,7 @@ cdef class Program:
             fp_clear(self.extended)
         if self.calls:
             error = self.go_calling(arena, &frame)
-        elif self.work >= RELEASE_FROM:
+        elif self.work >= RELEASE_FROM or self.grouped:
             with nogil:
                 error = execute_all(self.code, 0, self.instructions_count, &frame)
         else:

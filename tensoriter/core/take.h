@@ -26,34 +26,47 @@ static inline npy_intp row_of(npy_intp index, npy_intp length, int mode)
     return index < 0 && index >= -length ? index + length : -1;
 }
 
-#define TAKE_CHUNKS(SIZE)                                                                          \
+/* Where rows come from and go to, in bytes. */
+typedef struct {
+    npy_intp outer;       /* pieces, each with as many rows as there are indices, ... */
+    npy_intp outer_step;  /* ... so far apart */
+    npy_intp length;      /* rows that there are to choose from, ... */
+    npy_intp step;        /* ... so far apart ... */
+    npy_intp chunk;       /* ... and so long */
+    npy_intp index_step;  /* between indices */
+    npy_intp target_step; /* between rows of the result */
+    int mode;
+} Rows;
+
+/* Rows of a length that the compiler knows are moved in registers, others by a call of memcpy. */
+#define TAKE_ROWS(SIZE)                                                                            \
     for (npy_intp i = 0; i < count; i++) {                                                         \
-        const npy_intp row = row_of(indices[i], length, mode);                                     \
+        const npy_intp row = row_of(*(const npy_intp *)index, rows->length, rows->mode);           \
         if (row < 0) {                                                                             \
             return 0;                                                                              \
         }                                                                                          \
-        memcpy(target, source + row * step, (size_t)(SIZE));                                       \
-        target += SIZE;                                                                            \
-    }
+        memcpy(target, source + row * rows->step, (size_t)(SIZE));                                 \
+        index += rows->index_step;                                                                 \
+        target += rows->target_step;                                                               \
+    }                                                                                              \
+    break;
 
-/* Copies `count` rows of `chunk` bytes for each of `outer` pieces; false at the first index that is out of
-   bounds. */
-static inline int take_rows(const char *source, const npy_intp *indices, char *target, npy_intp count,
-                            npy_intp outer, npy_intp outer_step, npy_intp length, npy_intp step,
-                            npy_intp chunk, int mode)
+/* Copies `count` rows for each piece; false at the first index that is out of bounds. */
+static inline int take_rows(const Rows *rows, const char *source, const char *indices, char *target,
+                            npy_intp count)
 {
-    for (npy_intp piece = 0; piece < outer; piece++) {
-        switch (chunk) {
-        case 4:
-            TAKE_CHUNKS(4)
-            break;
-        case 8:
-            TAKE_CHUNKS(8)
-            break;
-        default:
-            TAKE_CHUNKS(chunk)
+    for (npy_intp piece = 0; piece < rows->outer; piece++) {
+        const char *index = indices;
+        switch (rows->chunk) {
+        case 4: TAKE_ROWS(4)
+        case 8: TAKE_ROWS(8)
+        case 16: TAKE_ROWS(16)
+        case 32: TAKE_ROWS(32)
+        case 64: TAKE_ROWS(64)
+        case 128: TAKE_ROWS(128)
+        default: TAKE_ROWS(rows->chunk)
         }
-        source += outer_step;
+        source += rows->outer_step;
     }
     return 1;
 }

@@ -4,11 +4,8 @@
 
 #include <stddef.h>
 
-#if defined(_MSC_VER)
-#define THREAD_LOCAL __declspec(thread)
-#else
-#define THREAD_LOCAL _Thread_local
-#endif
+#include "experience.h"
+#include "thread_local.h"
 
 /* The number that a `threads(n)` block gives this thread; 0 outside of one. */
 static THREAD_LOCAL int block_limit = 0;
@@ -16,13 +13,7 @@ static THREAD_LOCAL int block_limit = 0;
 static int get_block_limit(void) { return block_limit; }
 static void set_block_limit(int limit) { block_limit = limit; }
 
-/* What threads have been worth to this thread, by the size of the work: its power of 2. */
-typedef struct {
-    int losses; /* in a row */
-    int rests;  /* taken, less pieces that paid since */
-    int rest;   /* pieces of work that are still left to one thread */
-} Experience;
-
+/* Of this thread, by the size of the work: its power of 2. */
 static THREAD_LOCAL Experience experiences[8 * sizeof(size_t)];
 
 static Experience *experience_with(size_t size)

@@ -7,17 +7,14 @@ import os
 import warnings
 from importlib import import_module
 from operator import index
+from time import perf_counter_ns
 
 cdef extern from "threads.h":
     int get_block_limit() noexcept nogil
     void set_block_limit(int) noexcept nogil
     bint is_forked() noexcept nogil
     void watch_forks()
-    # What threads have been worth to this thread, by size (its power of 2).
-    ctypedef struct Experience:
-        int losses
-        int rests
-        int rest
+    # This thread's, by the power of 2 of the size.
     Experience* experience_with(npy_intp size) noexcept nogil
 
 cdef enum:
@@ -28,15 +25,19 @@ cdef enum:
     # Turns of an empty loop that a thread waits before it sleeps, about 10 microseconds.
     SPIN_COUNT = 3000
 
-cdef runner run_parts = NULL
+cdef part_runner run_parts = NULL
+cdef task_runner run_tasks = NULL
 cdef int process_limit = 1
+cdef bint limit_chosen = False  # by set_num_threads or the environment
+cdef int cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 watch_forks()
 
 
-cdef void set_runner(runner function) noexcept:
-    global run_parts
-    run_parts = function
+cdef void set_runners(part_runner parts, task_runner tasks) noexcept:
+    global run_parts, run_tasks
+    run_parts = parts
+    run_tasks = tasks
 
 
 cdef inline int limit() noexcept nogil:
@@ -46,6 +47,13 @@ cdef inline int limit() noexcept nogil:
     return own if own > 0 else process_limit
 
 
+cdef inline int task_limit() noexcept nogil:
+    """For tasks side by side, which are asked for by themselves: all CPUs unless a number was chosen."""
+    if get_block_limit() > 0 or limit_chosen or is_forked() or run_tasks is NULL:
+        return limit()
+    return cpus
+
+
 cdef int parts_for(npy_intp size, int item_size) noexcept nogil:
     """How many threads that many elements are worth."""
     cdef npy_intp most = min(size // GRAIN, size * item_size // GRAIN_BYTES)
@@ -53,10 +61,28 @@ cdef int parts_for(npy_intp size, int item_size) noexcept nogil:
 
 
 cdef void run_side_by_side(int parts, npy_intp size, part_function function, void* context) noexcept nogil:
-    """Runs the parts. Where several in a row did not pay, work of this size rests, twice as long each time;
+    """Runs equal parts of work of that size."""
+    learn(experience_with(size), run_parts(parts, function, context))
+
+
+cdef void run_tasks_side_by_side(Experience* experience, int tasks, part_function function,
+                                 void* context) noexcept nogil:
+    """Runs tasks of unlike length on the threads that there are; in their order on this one where threads do
+    not pay. No task finds threads to share its own work with."""
+    cdef int task, threads = min(task_limit(), tasks), before = get_block_limit()
+    set_block_limit(1)
+    if threads > 1 and not rests(experience):
+        learn(experience, run_tasks(threads, tasks, function, context))
+    else:
+        for task in range(tasks):
+            function(task, True, context)
+    set_block_limit(before)
+
+
+cdef void learn(Experience* experience, bint paid) noexcept nogil:
+    """Where threads did not pay several times in a row, work of this kind rests, twice as long each time;
     fewer tell nothing, since a thread that slept has first to be woken, and to be given a core."""
-    cdef Experience* experience = experience_with(size)
-    if run_parts(parts, function, context):
+    if paid:
         experience.losses = 0
         experience.rests = max(experience.rests - 1, 0)
         return
@@ -68,8 +94,12 @@ cdef void run_side_by_side(int parts, npy_intp size, part_function function, voi
 
 
 cdef bint is_resting(npy_intp size) noexcept nogil:
-    """Whether work of this size is left to one thread for the time being, which counts as one such piece."""
-    cdef Experience* experience = experience_with(size)
+    """Whether work of this size is left to one thread for the time being."""
+    return rests(experience_with(size))
+
+
+cdef bint rests(Experience* experience) noexcept nogil:
+    """Whether this piece of work is to be left to one thread."""
     if experience.rest == 0:
         return False
     experience.rest -= 1
@@ -102,8 +132,9 @@ def set_num_threads(n):
     >>> tensoriter.num_threads()
     1
     """
-    global process_limit
+    global process_limit, limit_chosen
     process_limit = checked_number(n)
+    limit_chosen = True
 
 
 class threads:
@@ -131,6 +162,27 @@ class threads:
 
     def __repr__(self):
         return f"threads({self.n})"
+
+
+def task_threads():
+    """The number of threads that a plan's parallel ops may use, called here and now: as `num_threads` where
+    that was set, and otherwise as many as there are CPUs for this process. OpenMP is loaded."""
+    load_openmp()
+    return task_limit()
+
+
+def region_nanoseconds(int threads):
+    """What it takes to have that many threads do nothing, with OpenMP loaded: the best of a few."""
+    times = []
+    for _ in range(15):
+        start = perf_counter_ns()
+        run_tasks(threads, threads, do_nothing, NULL)
+        times.append(perf_counter_ns() - start)
+    return min(times)
+
+
+cdef void do_nothing(int task, bint is_caller, void* context) noexcept nogil:
+    pass
 
 
 def checked_number(n):
@@ -175,13 +227,14 @@ def load_openmp():
 
 def _obey_environment():
     """Obeys TENSORITER_NUM_THREADS: what is not a number is an error, not a silent default."""
-    global process_limit
+    global process_limit, limit_chosen
     given = os.environ.get("TENSORITER_NUM_THREADS")
     if not given:
         return
     if not given.isdecimal() or not 1 <= int(given) <= MOST_THREADS:
         raise ImportError(f"TENSORITER_NUM_THREADS={given} is no number from 1 to {MOST_THREADS}")
     process_limit = int(given)
+    limit_chosen = True
     if process_limit > 1:
         load_openmp()
 

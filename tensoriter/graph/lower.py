@@ -17,6 +17,7 @@ from tensoriter.core.op import Op
 from tensoriter.core.plan import Program
 from tensoriter.graph import reference
 from tensoriter.graph.graph import Graph, Node
+from tensoriter.graph.joins import Join, joins_of, places_along
 from tensoriter.graph.layouts import callable_of, layout_by_example
 from tensoriter.graph.memory import place_temporaries
 from tensoriter.graph.passes.buffers import unneeded_inputs
@@ -43,6 +44,7 @@ FLAGS = ("divide", "over", "under", "invalid")
 def lower(graph: Graph, arrays: Sequence[np.ndarray]) -> Plan:
     """A plan of the graph for array arguments laid out as these, whose values do not matter."""
     lowering = Lowering([np.asarray(array) for array in arrays])
+    lowering.joins = joins_of(graph)
     lowering.lower_nodes(graph)
     results = [lowering.result(node) for node in graph.outputs]
     arena_bytes = place_temporaries(lowering.buffers, lowering.instructions, [entry[1] for entry in results])
@@ -62,6 +64,8 @@ class Lowering:
         self.buffers: list[Buffer] = []
         self.instructions: list[Instruction] = []
         self.values: dict[Node, Any] = {}
+        self.joins: dict[Node, Join] = {}
+        self.joined: dict[Node, Place] = {}  # where concatenations lie that have begun to be written
         self.handles: tuple[int, ...] = ()
         self.over: dict[Node, int] = {}
         self.silent = False
@@ -159,6 +163,18 @@ class Lowering:
         target = self.new_place(TEMPORARY, place.array.dtype, place.array.shape, strides)
         self.copy(place, target)
         return target
+
+    def place_of_rows(self, node: Node) -> Place:
+        """Where rows that a node takes are written: in what they are joined to, or by themselves."""
+        join = self.joins.get(node)
+        if join is None:
+            target = self.new_place(TEMPORARY, node.dtype, node.shape)
+            target.scalar = node.is_scalar
+            return target
+        if join.node not in self.joined:
+            self.joined[join.node] = self.new_place(TEMPORARY, join.node.dtype, join.node.shape)
+        length = node.shape[join.node.attributes["axis"]]
+        return part_of(self.joined[join.node], join.node, join.start, length)
 
     def operand(self, node: Node, dtype: np.dtype | None) -> Place:
         """An input of a node; a constant of one value in that dtype, which is what the loop reads."""
@@ -330,33 +346,27 @@ def lower_take(lowering: Lowering, node: Node) -> Place:
     strides = layout_by_example(node, [source.array, indices.array])
     if not is_taken_as_it_lies(source.array, axis):
         source = lowering.as_contiguous(source, node.dtype)
-    indices = lowering.as_contiguous(indices, INTP)
-    target = lowering.new_place(TEMPORARY, node.dtype, node.shape)
-    target.scalar = node.is_scalar
+    evenly_apart = indices.array.ndim == 1 and indices.array.dtype == INTP and indices.array.flags.aligned
+    if not evenly_apart:
+        indices = lowering.as_contiguous(indices, INTP)
+    target = lowering.place_of_rows(node)
     outer = math.prod(source.array.shape[:axis])
     chunk = math.prod(source.array.shape[axis + 1 :]) * node.dtype.itemsize
     step = source.array.strides[axis]
     if target.array.size > 0:
-        lowering.emit(
-            Instruction(
-                "take",
-                node.op,
-                None,
-                (),
-                2,
-                [source, indices, target],
-                indices.array.size,
-                options={
-                    "outer": outer,
-                    "outer_step": source.array.strides[axis - 1] if axis > 0 else 0,
-                    "length": source.array.shape[axis],
-                    "step": step,
-                    "chunk": chunk,
-                    "mode": mode,
-                },
-            )
-        )
-    return lowering.laid_out(target, strides)
+        rows = {
+            "outer": outer,
+            "outer_step": source.array.strides[axis - 1] if axis > 0 else 0,
+            "length": source.array.shape[axis],
+            "step": step,
+            "chunk": chunk,
+            "mode": mode,
+            "index_step": indices.array.strides[0] if evenly_apart else INTP.itemsize,
+            "target_step": target.array.strides[0] if node in lowering.joins else chunk,
+        }
+        places = [source, indices, target]
+        lowering.emit(Instruction("take", node.op, None, (), 2, places, indices.array.size, options=rows))
+    return target if node in lowering.joins else lowering.laid_out(target, strides)
 
 
 def is_taken_as_it_lies(array: np.ndarray, axis: int) -> bool:
@@ -374,14 +384,17 @@ def lower_concatenate(lowering: Lowering, node: Node) -> Place:
         for x in inputs
     ):
         return lower_call(lowering, node)
-    target = lowering.new_place(TEMPORARY, node.dtype, node.shape, strides)
-    start = 0
-    for place in inputs:
-        end = start + place.array.shape[axis]
-        index = (*[slice(None)] * axis, slice(start, end))
-        lowering.copy(place, Place(target.buffer, target.array[index]))
-        start = end
+    target = lowering.joined.get(node) or lowering.new_place(TEMPORARY, node.dtype, node.shape, strides)
+    for place, start in zip(inputs, places_along(node), strict=True):
+        if place.buffer != target.buffer:
+            lowering.copy(place, part_of(target, node, start, place.array.shape[axis]))
     return target
+
+
+def part_of(target: Place, node: Node, start: int, length: int) -> Place:
+    """What one input of a concatenation has of its place."""
+    axis = (node.attributes["axis"] or 0) % len(node.shape)
+    return Place(target.buffer, target.array[(slice(None),) * axis + (slice(start, start + length),)])
 
 
 def lower_fused(lowering: Lowering, node: Node) -> Any:
@@ -431,6 +444,28 @@ def emit_call(lowering: Lowering, node: Node, of: Node, function: Callable[..., 
     return target
 
 
+def lower_group(lowering: Lowering, node: Node) -> list[Any]:
+    """A task for each node of the body. Where one takes Python after all, they run one after the other."""
+    body, outside = node.attributes["body"], lowering.instructions
+    for inner, outer in zip(body.inputs, node.inputs, strict=True):
+        lowering.values[inner] = lowering.value(outer)
+    tasks = []
+    for inner in body:
+        if inner.kind != "input":
+            lowering.begin(inner)
+            lowering.instructions = []
+            lowering.values[inner] = LOWER[inner.kind](lowering, inner)
+            tasks.append(Instruction("task", inner.op, None, (), 0, [], 0, body=lowering.instructions))
+    lowering.begin(node)
+    lowering.instructions = outside
+    steps = [step for task in tasks for step in task.body]
+    if any(step.kind == "call" for step in steps):
+        outside += steps
+    elif steps:
+        lowering.emit(Instruction("group", node.op, None, (), 0, [], 0, body=tasks))
+    return [lowering.values[inner] for inner in body.outputs]
+
+
 LOWER: dict[str, Callable[[Lowering, Node], Any]] = {
     "input": lower_input,
     "ufunc": lower_elementwise,
@@ -443,4 +478,5 @@ LOWER: dict[str, Callable[[Lowering, Node], Any]] = {
     "fused": lower_fused,
     "reduce": lower_call,
     "call": lower_call,
+    "group": lower_group,
 }

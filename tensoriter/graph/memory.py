@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from tensoriter.graph.plan import TEMPORARY, Buffer, Instruction
+from tensoriter.graph.plan import TEMPORARY, Buffer, Instruction, Place
 
 LINE = 64  # bytes: buffers start on cache lines
 GAP_FROM = 2048  # bytes
@@ -13,12 +13,25 @@ GAP_FROM = 2048  # bytes
 GAP = 3 * LINE
 
 
+def all_places(instruction: Instruction) -> Iterator[Place]:
+    """The operands of an instruction, and of those in it."""
+    yield from instruction.places
+    for inner in instruction.body:
+        yield from all_places(inner)
+
+
 def note_uses(buffers: list[Buffer], instructions: list[Instruction]) -> int:
     """Sets `first` and `last` of each buffer, counting the loops of runs one by one; returns how many steps
-    there are. What lies in a run's blocks is needed from loop to loop, everything else for the whole run."""
+    there are. What lies in a run's blocks is needed from loop to loop, everything else for the whole run, and
+    all that is in a group as long as it lasts."""
     step = 0
     for instruction in instructions:
         start = step
+        if instruction.kind == "group":
+            for place in all_places(instruction):
+                note_use(buffers[place.buffer], step, step)
+            step += 1
+            continue
         for part in instruction.body or [instruction]:
             for place in part.places:
                 if place.local:

@@ -58,13 +58,14 @@ class Buffer:
 class Instruction:
     """One step of a plan.
 
-    kind : 'loop' (element-wise), 'run' (loops block by block), 'take' (rows) or 'call' (Python)
+    kind : 'loop' (element-wise), 'run' (loops block by block), 'take' (rows), 'call' (Python), 'group' (tasks
+        side by side) or 'task' (instructions one after the other)
     function : of a loop an op, 'where' or 'cast'; of a call what is called
     types : of a loop, inputs first
     nin : how many of the places are read; the others are written
     size : elements of the walk
     block : of a run, and of the loops in it, how many elements a block has
-    body : of a run, its loops
+    body : of a run, its loops; of a group, its tasks; of a task, its instructions
     silent : no floating-point flag that it raises counts
     """
 
@@ -136,7 +137,7 @@ class Plan:
         return lower(self.graph, arrays)
 
     def save(self, file: str | os.PathLike[str], *, debug: bool = True) -> None:
-        """Writes the plan to a file for `tensoriter.load_plan`; without debug information if `debug` is False.
+        """Writes the plan to a file for `tensoriter.load_plan`; without debug information if not `debug`.
 
         TypeError if it has an op that another process does not find by name, such as one of `Op.from_loops`.
         """
@@ -188,7 +189,7 @@ class Plan:
         ]
         for number, instruction in enumerate(self.instructions):
             lines.append(f"{number:4d}  {self.describe(instruction)}")
-            lines += [f"        {self.describe(loop)}" for loop in instruction.body]
+            lines += self.describe_body(instruction, "        ")
         lines.append("buffers")
         for number, buffer in enumerate(self.buffers):
             place = f" at {buffer.value:,}" if buffer.kind == TEMPORARY else ""
@@ -198,11 +199,22 @@ class Plan:
             )
         return "\n".join(lines)
 
+    def describe_body(self, instruction: Instruction, indent: str) -> list[str]:
+        """A line for each instruction in another one."""
+        lines = []
+        for inner in instruction.body:
+            lines += [indent + self.describe(inner), *self.describe_body(inner, indent + "    ")]
+        return lines
+
     def describe(self, instruction: Instruction) -> str:
         """One instruction in one line."""
         if instruction.kind == "run":
             loops = f"run of {len(instruction.body)} loops on {instruction.size:,} elements"
             return f"{loops}, {instruction.block:,} a block"
+        if instruction.kind == "group":
+            return f"group of {len(instruction.body)} tasks, side by side"
+        if instruction.kind == "task":
+            return f"task {instruction.op}"
         operands = [f"b{place.buffer}" for place in instruction.places]
         inputs, outputs = ", ".join(operands[: instruction.nin]), ", ".join(operands[instruction.nin :])
         types = "".join(dtype.char for dtype in instruction.types)

@@ -1,8 +1,12 @@
 /* Sums, differences, products and quotients, and what is made of one operand likewise.
 
-   Left out, so that NumPy's own loops run: what they do as fast (most unary ops on integers and bools,
-   sqrt and reciprocal of float32 and float64, which wait for the divider, long double), and products of
-   complex numbers, whose last bit depends on NumPy's use of fused multiply-add. */
+   Left out, so that NumPy's own loops run: long double, which spends its time in the x87 unit; products,
+   squares and magnitudes of complex numbers, whose last bit depends on NumPy's use of fused multiply-add
+   and on the CPU; their quotients, roots and signs, which are as slow here; and reciprocals of integers, as
+   that of 0 is what NumPy's compiler makes of infinity. */
+
+#define SIGN_OF_FLOAT32 0x80000000u
+#define SIGN_OF_FLOAT64 0x8000000000000000u
 
 /* add: or on bools, sums that wrap on integers. */
 BINARY_LOOP(add_bool, npy_bool, npy_bool, (void)data, ((a | b) != 0), (void)0)
@@ -24,15 +28,36 @@ FLOAT_BINARY(multiply, a * b)
 FLOAT_BINARY(divide, a / b)
 
 /* positive copies; it looks at the width only. */
-UNARY_LOOP(positive_bits8, npy_uint8, npy_uint8, a, (void)0)
-UNARY_LOOP(positive_bits16, npy_uint16, npy_uint16, a, (void)0)
-UNARY_LOOP(positive_bits32, npy_uint32, npy_uint32, a, (void)0)
-UNARY_LOOP(positive_bits64, npy_uint64, npy_uint64, a, (void)0)
+BITS_UNARY(positive, a)
 UNARY_LOOP(positive_complex64, complex64, complex64, a, (void)0)
 UNARY_LOOP(positive_complex128, complex128, complex128, a, (void)0)
 
+/* negative and absolute of floating point move the sign's bit, that of a NaN, too. */
+BITS_UNARY(negative, 0u - a)
+UNARY_LOOP(negative_float32, npy_uint32, npy_uint32, a ^ SIGN_OF_FLOAT32, (void)0)
+UNARY_LOOP(negative_float64, npy_uint64, npy_uint64, a ^ SIGN_OF_FLOAT64, (void)0)
 UNARY_LOOP(negative_complex64, complex64, complex64, ((complex64){-a.re, -a.im}), (void)0)
 UNARY_LOOP(negative_complex128, complex128, complex128, ((complex128){-a.re, -a.im}), (void)0)
+
+#define ABSOLUTE_SIGNED(NAME, TYPE, CTYPE, UNSIGNED)                                               \
+    UNARY_LOOP(absolute_##NAME, CTYPE, CTYPE, (CTYPE)(UNSIGNED)(a < 0 ? 0u - (UNSIGNED)a : (UNSIGNED)a), (void)0)
+FOR_EACH_SIGNED(ABSOLUTE_SIGNED)
+UNARY_LOOP(absolute_bool, npy_bool, npy_bool, a != 0, (void)0)
+UNARY_LOOP(absolute_float16, npy_uint16, npy_uint16, (npy_uint16)(a & 0x7fffu), (void)0)
+UNARY_LOOP(absolute_float32, npy_uint32, npy_uint32, a & ~SIGN_OF_FLOAT32, (void)0)
+UNARY_LOOP(absolute_float64, npy_uint64, npy_uint64, a & ~SIGN_OF_FLOAT64, (void)0)
+
+BITS_UNARY(square, 1u * a * a)
+FLOAT_UNARY(square, a * a)
+UNARY_LOOP(sqrt_float32, float, float, sqrtf(a), (void)0)
+UNARY_LOOP(sqrt_float64, double, double, sqrt(a), (void)0)
+FLOAT_UNARY(reciprocal, 1 / a)
+
+#define SIGN_SIGNED(NAME, TYPE, CTYPE, UNSIGNED)                                                   \
+    UNARY_LOOP(sign_##NAME, CTYPE, CTYPE, (CTYPE)((a > 0) - (a < 0)), (void)0)
+FOR_EACH_SIGNED(SIGN_SIGNED)
+#define SIGN_UNSIGNED(NAME, TYPE, CTYPE, UNSIGNED) UNARY_LOOP(sign_##NAME, CTYPE, CTYPE, a != 0, (void)0)
+FOR_EACH_UNSIGNED(SIGN_UNSIGNED)
 
 /* sign: of a NaN the NaN, of either zero 0.0; by the bits, which sets no flags. */
 #define SIGN_FLOAT(NAME, SIGNED, UNSIGNED, INFINITE, ONE)                                          \

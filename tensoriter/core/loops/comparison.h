@@ -3,8 +3,8 @@
    As NumPy does, a comparison leaves no floating-point flags: an ordered one sets the invalid flag where
    it meets a NaN, so that flags are cleared at the end.
 
-   Left to NumPy's loops, which are as fast there: the order of complex numbers, long double, truth of
-   integers, and isnan and its like of float32 and float64. */
+   Left to NumPy's loops: long double, which spends its time in the x87 unit, and the order of complex
+   numbers, where flags stay that tell in which order NumPy compares the parts. */
 
 #ifdef ISA_HAS_AVX2
 /* Masks of 32 elements become 32 bools. Packing works on halves of a vector: a permutation restores the
@@ -69,7 +69,34 @@ ISA_TARGET static inline __m256i bools_of_8_masks(const __m256i *m)
         STRIDED_FROM(i, UNROLLED, const IN a = *x1, b = *x2; *out = a OPERATOR b;)                 \
         FINISH;                                                                                    \
     }
+/* EXPRESSION of one operand, a bool for a number and masks for a vector of them. */
+#define WIDE_KIND(NAME, IN, MASKS, EXPRESSION)                                                     \
+    typedef IN NAME##_vector __attribute__((vector_size(32), aligned(1), may_alias));              \
+    ISA_TARGET static void NAME(char **args, npy_intp const *dimensions, npy_intp const *steps,    \
+                                void *data)                                                        \
+    {                                                                                              \
+        const npy_intp n = dimensions[0], step = steps[0], out_step = steps[1];                    \
+        const char *x = args[0];                                                                   \
+        char *out = args[1];                                                                       \
+        npy_intp i = 0;                                                                            \
+        if (out_step == 1 && step == sizeof(IN)) {                                                 \
+            const NAME##_vector *vectors = (const void *)x;                                        \
+            for (; i + 32 <= n; i += 32, vectors += MASKS) {                                       \
+                __m256i masks[MASKS];                                                              \
+                for (int k = 0; k < MASKS; k++) {                                                  \
+                    const NAME##_vector a = vectors[k];                                            \
+                    masks[k] = (__m256i)(EXPRESSION);                                              \
+                }                                                                                  \
+                _mm256_storeu_si256((__m256i *)(out + i), bools_of_##MASKS##_masks(masks));        \
+            }                                                                                      \
+        }                                                                                          \
+        for (; i < n; i++) {                                                                       \
+            const IN a = *(const IN *)(x + i * step);                                              \
+            *(npy_bool *)(out + i * out_step) = EXPRESSION;                                        \
+        }                                                                                          \
+    }
 #else
+#define WIDE_KIND(NAME, IN, MASKS, EXPRESSION) UNARY_LOOP(NAME, IN, npy_bool, EXPRESSION, (void)0)
 #define WIDE_COMPARE(NAME, IN, MASKS, OPERATOR, FINISH)                                            \
     PLAIN_BINARY_LOOP(NAME, IN, npy_bool, (void)data, a OPERATOR b, FINISH)
 #endif
@@ -82,6 +109,9 @@ ISA_TARGET static inline __m256i bools_of_8_masks(const __m256i *m)
 #define FLOAT_COMPARE(OP, OPERATOR)                                                                \
     WIDE_COMPARE(OP##_float32, float, 4, OPERATOR, fp_clear(0))                                    \
     WIDE_COMPARE(OP##_float64, double, 8, OPERATOR, fp_clear(0))
+#define COMPLEX_KIND(OP, EXPRESSION)                                                               \
+    UNARY_LOOP(OP##_complex64, complex64, npy_bool, EXPRESSION, fp_clear(0))                       \
+    UNARY_LOOP(OP##_complex128, complex128, npy_bool, EXPRESSION, fp_clear(0))
 #define COMPLEX_COMPARE(OP, EXPRESSION)                                                            \
     PLAIN_BINARY_LOOP(OP##_complex64, complex64, npy_bool, (void)data, EXPRESSION, fp_clear(0))    \
     PLAIN_BINARY_LOOP(OP##_complex128, complex128, npy_bool, (void)data, EXPRESSION, fp_clear(0))
@@ -105,22 +135,67 @@ FLOAT_COMPARE(greater_equal, >=)
 COMPLEX_COMPARE(equal, (a.re == b.re) & (a.im == b.im))
 COMPLEX_COMPARE(not_equal, (a.re != b.re) | (a.im != b.im))
 
-#define FLOAT_TRUTH(OP, EXPRESSION, FINISH)                                                        \
-    PLAIN_BINARY_LOOP(OP##_float32, float, npy_bool, (void)data, EXPRESSION, FINISH)               \
-    PLAIN_BINARY_LOOP(OP##_float64, double, npy_bool, (void)data, EXPRESSION, FINISH)
-/* A NaN is true. */
-FLOAT_TRUTH(logical_and, (a != 0) & (b != 0), fp_clear(0))
-FLOAT_TRUTH(logical_or, (a != 0) | (b != 0), fp_clear(0))
-FLOAT_TRUTH(logical_xor, (a != 0) ^ (b != 0), (void)0)
-UNARY_LOOP(logical_not_float32, float, npy_bool, a == 0, (void)0)
-UNARY_LOOP(logical_not_float64, double, npy_bool, a == 0, (void)0)
+/* Any byte but 0 is a true bool. */
+#define BOOL_COMPARE(OP, EXPRESSION)                                                               \
+    PLAIN_BINARY_LOOP(OP##_bool, npy_bool, npy_bool, (void)data, EXPRESSION, (void)0)
+BOOL_COMPARE(equal, (a != 0) == (b != 0))
+BOOL_COMPARE(less, (a == 0) & (b != 0))
+BOOL_COMPARE(less_equal, (a == 0) | (b != 0))
+BOOL_COMPARE(greater, (a != 0) & (b == 0))
+BOOL_COMPARE(greater_equal, (a != 0) | (b == 0))
 
-#define COMPLEX_KINDS(NAME, CTYPE, PART, MAGNITUDE)                                                \
-    UNARY_LOOP(isnan_##NAME, CTYPE, npy_bool, isunordered(a.re, a.im), fp_clear(0))                \
-    UNARY_LOOP(isinf_##NAME, CTYPE, npy_bool,                                                      \
-               (MAGNITUDE(a.re) == (PART)INFINITY) | (MAGNITUDE(a.im) == (PART)INFINITY), fp_clear(0))\
-    UNARY_LOOP(isfinite_##NAME, CTYPE, npy_bool,                                                   \
-               isless(MAGNITUDE(a.re), (PART)INFINITY) & isless(MAGNITUDE(a.im), (PART)INFINITY),  \
-               fp_clear(0))
-COMPLEX_KINDS(complex64, complex64, float, fabsf)
-COMPLEX_KINDS(complex128, complex128, double, fabs)
+/* ---------------------------------------------------------------- truth */
+
+#define IS_TRUE_OF_COMPLEX(x) ((x.re != 0) | (x.im != 0))
+#define TRUTH_OF_TWO(OP, OPERATOR, FINISH)                                                         \
+    PLAIN_BINARY_LOOP(OP##_bool, npy_bool, npy_bool, (void)data, (a != 0) OPERATOR (b != 0), (void)0)\
+    PLAIN_BINARY_LOOP(OP##_bits8, npy_uint8, npy_bool, (void)data, (a != 0) OPERATOR (b != 0), (void)0)\
+    PLAIN_BINARY_LOOP(OP##_bits16, npy_uint16, npy_bool, (void)data, (a != 0) OPERATOR (b != 0), (void)0)\
+    PLAIN_BINARY_LOOP(OP##_bits32, npy_uint32, npy_bool, (void)data, (a != 0) OPERATOR (b != 0), (void)0)\
+    PLAIN_BINARY_LOOP(OP##_bits64, npy_uint64, npy_bool, (void)data, (a != 0) OPERATOR (b != 0), (void)0)\
+    PLAIN_BINARY_LOOP(OP##_float32, float, npy_bool, (void)data, (a != 0) OPERATOR (b != 0), FINISH)\
+    PLAIN_BINARY_LOOP(OP##_float64, double, npy_bool, (void)data, (a != 0) OPERATOR (b != 0), FINISH)\
+    COMPLEX_COMPARE(OP, IS_TRUE_OF_COMPLEX(a) OPERATOR IS_TRUE_OF_COMPLEX(b))
+/* A NaN is true. */
+TRUTH_OF_TWO(logical_and, &, fp_clear(0))
+TRUTH_OF_TWO(logical_or, |, fp_clear(0))
+TRUTH_OF_TWO(logical_xor, ^, (void)0)
+
+UNARY_LOOP(logical_not_bool, npy_bool, npy_bool, a == 0, (void)0)
+UNARY_LOOP(logical_not_bits8, npy_uint8, npy_bool, a == 0, (void)0)
+UNARY_LOOP(logical_not_bits16, npy_uint16, npy_bool, a == 0, (void)0)
+WIDE_KIND(logical_not_bits32, npy_int32, 4, a == 0)
+WIDE_KIND(logical_not_bits64, npy_int64, 8, a == 0)
+COMPLEX_KIND(logical_not, !IS_TRUE_OF_COMPLEX(a))
+
+/* ---------------------------------------------------------------- kinds of numbers */
+
+/* By the bits, which sets no flags: infinity's are above those of every finite number, and a NaN's above. */
+#define MAGNITUDE_OF_32(a) ((a) & 0x7fffffff)
+#define MAGNITUDE_OF_64(a) ((a) & 0x7fffffffffffffff)
+#define INFINITY_OF_32 0x7f800000
+#define INFINITY_OF_64 0x7ff0000000000000
+WIDE_KIND(logical_not_float32, npy_int32, 4, MAGNITUDE_OF_32(a) == 0)
+WIDE_KIND(logical_not_float64, npy_int64, 8, MAGNITUDE_OF_64(a) == 0)
+WIDE_KIND(isnan_float32, npy_int32, 4, MAGNITUDE_OF_32(a) > INFINITY_OF_32)
+WIDE_KIND(isnan_float64, npy_int64, 8, MAGNITUDE_OF_64(a) > INFINITY_OF_64)
+WIDE_KIND(isinf_float32, npy_int32, 4, MAGNITUDE_OF_32(a) == INFINITY_OF_32)
+WIDE_KIND(isinf_float64, npy_int64, 8, MAGNITUDE_OF_64(a) == INFINITY_OF_64)
+WIDE_KIND(isfinite_float32, npy_int32, 4, MAGNITUDE_OF_32(a) < INFINITY_OF_32)
+WIDE_KIND(isfinite_float64, npy_int64, 8, MAGNITUDE_OF_64(a) < INFINITY_OF_64)
+WIDE_KIND(signbit_float32, npy_int32, 4, a < 0)
+WIDE_KIND(signbit_float64, npy_int64, 8, a < 0)
+
+COMPLEX_KIND(isnan, isunordered(a.re, a.im))
+#define MAGNITUDE(x) _Generic((x), float: fabsf, double: fabs)(x)
+COMPLEX_KIND(isinf, (MAGNITUDE(a.re) == INFINITY) | (MAGNITUDE(a.im) == INFINITY))
+COMPLEX_KIND(isfinite, isless(MAGNITUDE(a.re), INFINITY) & isless(MAGNITUDE(a.im), INFINITY))
+
+/* Whole numbers and bools are finite. */
+#define SAME_FOR_ALL(NAME, ANSWER)                                                                 \
+    UNARY_LOOP(NAME##_bits8, npy_uint8, npy_bool, ((void)a, ANSWER), (void)0)                      \
+    UNARY_LOOP(NAME##_bits16, npy_uint16, npy_bool, ((void)a, ANSWER), (void)0)                    \
+    UNARY_LOOP(NAME##_bits32, npy_uint32, npy_bool, ((void)a, ANSWER), (void)0)                    \
+    UNARY_LOOP(NAME##_bits64, npy_uint64, npy_bool, ((void)a, ANSWER), (void)0)
+SAME_FOR_ALL(never, 0)
+SAME_FOR_ALL(always, 1)

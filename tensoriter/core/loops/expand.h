@@ -13,8 +13,10 @@
 #include "unary.h"
 
 #include "arithmetic.h"
+#include "bits.h"
 #include "float16.h"
 #include "comparison.h"
+#include "extrema.h"
 #include "remainder.h"
 #include "select.h"
 #include "table.h"

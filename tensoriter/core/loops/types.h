@@ -10,15 +10,17 @@ typedef struct { npy_longdouble re, im; } clongdouble;
 
 /* Integers: X(name, element type, C type, the unsigned type whose arithmetic wraps as NumPy's does:
    signed overflow is undefined in C, and small types would widen to int). */
-#define FOR_EACH_INTEGER(X)                                                                        \
+#define FOR_EACH_SIGNED(X)                                                                         \
     X(int8, INT8, npy_int8, npy_uint8)                                                             \
-    X(uint8, UINT8, npy_uint8, npy_uint8)                                                          \
     X(int16, INT16, npy_int16, npy_uint16)                                                         \
-    X(uint16, UINT16, npy_uint16, npy_uint16)                                                      \
     X(int32, INT32, npy_int32, npy_uint32)                                                         \
+    X(int64, INT64, npy_int64, npy_uint64)
+#define FOR_EACH_UNSIGNED(X)                                                                       \
+    X(uint8, UINT8, npy_uint8, npy_uint8)                                                          \
+    X(uint16, UINT16, npy_uint16, npy_uint16)                                                      \
     X(uint32, UINT32, npy_uint32, npy_uint32)                                                      \
-    X(int64, INT64, npy_int64, npy_uint64)                                                         \
     X(uint64, UINT64, npy_uint64, npy_uint64)
+#define FOR_EACH_INTEGER(X) FOR_EACH_SIGNED(X) FOR_EACH_UNSIGNED(X)
 
 /* Real floating-point types that C computes in. */
 #define FOR_EACH_REAL(X)                                                                           \

@@ -18,7 +18,7 @@
         if (out_step == out_size && step == size) {                                                \
             EACH(INDEPENDENT, const IN a = x[i]; out[i] = EXPRESSION;)                             \
         }                                                                                          \
-        else if (out_step == out_size && step == 2 * size) {                                       \
+        else if (ISA_EVERY_OTHER && out_step == out_size && step == 2 * size) {                    \
             EACH(INDEPENDENT, const IN a = x[2 * i]; out[i] = EXPRESSION;)                         \
         }                                                                                          \
         else {                                                                                     \
@@ -33,3 +33,14 @@
     }
 #define UNARY_LOOP(NAME, IN, OUT, EXPRESSION, FINISH)                                              \
     UNARY_LOOP_WITH(NAME, IN, OUT, (void)data, EXPRESSION, FINISH)
+
+/* One unary op for the types of a kind, see binary.h. */
+#define BITS_UNARY(OP, EXPRESSION)                                                                 \
+    UNARY_LOOP(OP##_bits8, npy_uint8, npy_uint8, (npy_uint8)(EXPRESSION), (void)0)                 \
+    UNARY_LOOP(OP##_bits16, npy_uint16, npy_uint16, (npy_uint16)(EXPRESSION), (void)0)             \
+    UNARY_LOOP(OP##_bits32, npy_uint32, npy_uint32, (npy_uint32)(EXPRESSION), (void)0)             \
+    UNARY_LOOP(OP##_bits64, npy_uint64, npy_uint64, (npy_uint64)(EXPRESSION), (void)0)
+
+#define FLOAT_UNARY(OP, EXPRESSION)                                                                \
+    UNARY_LOOP(OP##_float32, float, float, EXPRESSION, (void)0)                                    \
+    UNARY_LOOP(OP##_float64, double, double, EXPRESSION, (void)0)
