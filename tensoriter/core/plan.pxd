@@ -47,6 +47,8 @@ cdef class Program:
     cdef Instruction* code
     cdef Buffer* buffers
     cdef Result* results
+    cdef int* fresh                 # the buffers whose arrays are made in each run
+    cdef int fresh_count
     cdef readonly int instructions_count
     cdef readonly int inputs_count
     cdef readonly int buffers_count
