@@ -445,7 +445,8 @@ class TestKept:
                    "found = plan(args['arr_0'], args['arr_1']); "
             "print([x.astype(float).tobytes().hex() for x in found]); "
                    "assert 'test_plan' not in sys.modules")  # fmt: skip
-        done = subprocess.run([sys.executable, "-W", "error", "-c", program], cwd=tmp_path, capture_output=True,
+        command = [sys.executable, "-W", "error", "-c", program]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True,
                               text=True, check=True)  # fmt: skip
         assert done.stdout.strip() == str([x.astype(float).tobytes().hex() for x in from_scipy(*self.ARGS)])
 

@@ -32,6 +32,8 @@ cdef extern from "take.h":
         npy_intp index_step
         npy_intp target_step
         int mode
+    bint take_rows(const Rows* rows, const char* source, const char* indices, char* target,
+                   npy_intp count) noexcept nogil
 
 # Tasks that do not need one another.
 cdef struct Group:

@@ -24,10 +24,6 @@ from tensoriter.core.loops.table cimport (
 from tensoriter.core.prepare cimport lay_out
 from tensoriter.core.threads cimport run_tasks_side_by_side
 
-cdef extern from "take.h":
-    bint take_rows(const Rows* rows, const char* source, const char* indices, char* target,
-                   npy_intp count) noexcept nogil
-
 cdef extern from "move.h":
     enum:
         _STREAM_FROM "STREAM_FROM"
@@ -155,7 +151,7 @@ cdef void stream_line(char** args, const npy_intp* dimensions, const npy_intp* s
 
 
 cdef void cast_line(char** args, const npy_intp* dimensions, const npy_intp* steps,
-                      void* _data) noexcept nogil:
+                    void* _data) noexcept nogil:
     """A cast in the shape of a loop."""
     (<cast_function>_data)(args[0], steps[0], args[1], steps[1], dimensions[0])
 

@@ -47,6 +47,8 @@ cdef class Program:
     cdef Instruction* code
     cdef Buffer* buffers
     cdef Result* results
+    cdef int* fresh                 # the buffers whose arrays are made in each run
+    cdef int fresh_count
     cdef readonly int instructions_count
     cdef readonly int inputs_count
     cdef readonly int buffers_count
@@ -55,8 +57,8 @@ cdef class Program:
     cdef npy_intp work              # elements of all instructions
     cdef bint floating
     cdef bint extended
-    cdef readonly bint calls        # Python callables
     cdef bint grouped               # there are groups, whose threads may want the GIL
+    cdef readonly bint calls        # Python callables
     cdef object spare               # an arena that nobody uses
     cdef list kept                  # what the pointers in here need alive
     cdef list callables

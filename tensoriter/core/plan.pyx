@@ -162,7 +162,8 @@ cdef class Program:
         self.buffers = <Buffer*>calloc(self.buffers_count + 1, sizeof(Buffer))
         self.results = <Result*>calloc(self.results_count + 1, sizeof(Result))
         self.code = <Instruction*>calloc(self.instructions_count + 1, sizeof(Instruction))
-        if self.buffers is NULL or self.results is NULL or self.code is NULL:
+        self.fresh = <int*>calloc(self.buffers_count + 1, sizeof(int))
+        if self.buffers is NULL or self.results is NULL or self.code is NULL or self.fresh is NULL:
             raise MemoryError
         for k, (kind, array, value) in enumerate(buffers):
             self.add_buffer(&self.buffers[<int>k], k, kind, array, value)
@@ -184,12 +185,16 @@ cdef class Program:
         free(self.code)
         free(self.buffers)
         free(self.results)
+        free(self.fresh)
 
     cdef int add_buffer(self, Buffer* buffer, int k, BufferKind kind, array, value) except -1:
         cdef PyArrayObject* like = <PyArrayObject*><PyObject*>array
         buffer.kind = kind
         buffer.like = like
         self.inputs_count += kind == INPUT
+        if kind == RESULT or kind == OBJECT:
+            self.fresh[self.fresh_count] = k
+            self.fresh_count += 1
         if kind == TEMPORARY:
             buffer.place = value
         elif kind == CONSTANT:
@@ -213,12 +218,12 @@ cdef class Program:
             target.kind = BLOCK_RUN
             target.body = <int>len(source.body)
             target.block = source.block
+            target.streams = any([loop.function == "stream" for loop in source.body])
         elif source.kind == "task":
             target.kind = TASK
             target.body = sum([1 for _ in flattened(source.body)])
         elif source.kind == "group":
             self.add_group(target, source)
-            target.streams = any([loop.function == "stream" for loop in source.body])
         elif source.kind == "take":
             self.add_take(target, source)
         elif source.kind == "call":
@@ -359,7 +364,7 @@ cdef class Program:
 
     cdef int enter(self, Arena arena, PyObject* const* inputs, PyObject* const* outs) except -1:
         """Finds or makes the arrays of inputs and results."""
-        cdef int k
+        cdef int i, k
         cdef PyObject* array
         cdef PyArrayObject* like
         for k in range(self.inputs_count):
@@ -367,7 +372,8 @@ cdef class Program:
             arena.bases[k] = PyArray_BYTES(<PyArrayObject*>inputs[k])
         if outs is not NULL:
             self.place_outs(arena, outs)
-        for k in range(self.inputs_count, self.buffers_count):
+        for i in range(self.fresh_count):
+            k = self.fresh[i]
             if self.buffers[k].kind != RESULT or arena.objects[k] is not NULL:
                 continue
             like = self.buffers[k].like
@@ -523,14 +529,11 @@ cdef class Program:
 
     cdef int leave(self, Arena arena) except -1:
         """Lets go of what the run held, and keeps the arena for the next unless a view of it lives."""
-        cdef int k
-        cdef BufferKind kind
-        for k in range(self.buffers_count):
-            kind = self.buffers[k].kind
-            if kind == RESULT or kind == OBJECT:
-                Py_XDECREF(arena.objects[k])
-            if kind != CONSTANT:
-                arena.objects[k] = NULL
+        cdef int i, k
+        for i in range(self.fresh_count):
+            k = self.fresh[i]
+            Py_XDECREF(arena.objects[k])
+            arena.objects[k] = NULL
         if not self.calls or (<PyObject*>arena).ob_refcnt == 1:
             self.spare = arena
         return 0

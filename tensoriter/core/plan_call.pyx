@@ -322,7 +322,8 @@ cdef object call_into(PlanCall step, PyObject** arrays, PyObject* const* args, s
     cdef bint fits = results <= MOST_ARRAYS
     if fits and type(step.form) is int:
         outs[0] = value
-    elif fits and type(step.form) is tuple and PyTuple_CheckExact(value) and PyTuple_GET_SIZE(value) == results:
+    elif (fits and type(step.form) is tuple and PyTuple_CheckExact(value)
+            and PyTuple_GET_SIZE(value) == results):
         for k in range(results):
             outs[k] = NULL
         for k in range(results):

@@ -65,7 +65,7 @@ class Lowering:
         self.instructions: list[Instruction] = []
         self.values: dict[Node, Any] = {}
         self.joins: dict[Node, Join] = {}
-        self.joined: dict[Node, Place] = {}     # where concatenations lie that have begun to be written
+        self.joined: dict[Node, Place] = {}  # where concatenations lie that have begun to be written
         self.handles: tuple[int, ...] = ()
         self.over: dict[Node, int] = {}
         self.silent = False
@@ -354,27 +354,18 @@ def lower_take(lowering: Lowering, node: Node) -> Place:
     chunk = math.prod(source.array.shape[axis + 1 :]) * node.dtype.itemsize
     step = source.array.strides[axis]
     if target.array.size > 0:
-        lowering.emit(
-            Instruction(
-                "take",
-                node.op,
-                None,
-                (),
-                2,
-                [source, indices, target],
-                indices.array.size,
-                options={
-                    "outer": outer,
-                    "outer_step": source.array.strides[axis - 1] if axis > 0 else 0,
-                    "length": source.array.shape[axis],
-                    "step": step,
-                    "chunk": chunk,
-                    "mode": mode,
-                    "index_step": indices.array.strides[0] if evenly_apart else INTP.itemsize,
-                    "target_step": target.array.strides[0] if joined else chunk,
-                },
-            )
-        )
+        rows = {
+            "outer": outer,
+            "outer_step": source.array.strides[axis - 1] if axis > 0 else 0,
+            "length": source.array.shape[axis],
+            "step": step,
+            "chunk": chunk,
+            "mode": mode,
+            "index_step": indices.array.strides[0] if evenly_apart else INTP.itemsize,
+            "target_step": target.array.strides[0] if joined else chunk,
+        }
+        places = [source, indices, target]
+        lowering.emit(Instruction("take", node.op, None, (), 2, places, indices.array.size, options=rows))
     return target if joined else lowering.laid_out(target, strides)
 
 

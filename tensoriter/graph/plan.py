@@ -137,7 +137,7 @@ class Plan:
         return lower(self.graph, arrays)
 
     def save(self, file: str | os.PathLike[str], *, debug: bool = True) -> None:
-        """Writes the plan to a file for `tensoriter.load_plan`; without debug information if `debug` is False.
+        """Writes the plan to a file for `tensoriter.load_plan`; without debug information if not `debug`.
 
         TypeError if it has an op that another process does not find by name, such as one of `Op.from_loops`.
         """

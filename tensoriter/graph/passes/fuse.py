@@ -126,8 +126,8 @@ class Runs:
 
 
 def join(run: Run, other: Run) -> Run:
-    """One run of both, where they are of one shape, not too large, and neither needs the other by way of what is
-    in neither; otherwise `run`."""
+    """One run of both, where they are of one shape, not too large, and neither needs the other by way of what
+    is in neither; otherwise `run`."""
     if run is other or run.nodes[0].shape != other.nodes[0].shape:
         return run
     if len(run.nodes) + len(other.nodes) > MOST_NODES or len(run.arrays | other.arrays) > MOST_ARRAYS:
