@@ -82,7 +82,7 @@ def test_ops_of_too_little_work_are_left_out_of_a_group():
 def test_a_group_that_would_lose_is_not_formed(monkeypatch):
     graph = fan("sin", "cos", "exp", "tanh", ns=400)  # 1,600 on one thread, 800 and the region on two
     assert not groups(group_parallel_ops(graph, WIN))
-    monkeypatch.setattr(cost, "of_region", lambda threads: 700.0)
+    monkeypatch.setattr(cost, "of_region", lambda threads: 400.0)
     assert groups(group_parallel_ops(graph, WIN))
 
 

@@ -18,7 +18,9 @@ from tensoriter.graph.graph import Node
 FEW, MANY = 256, 4096  # elements between which an element's time is measured
 ROUNDS = 7
 TABLE_BYTES = 1 << 22  # of a table whose rows are taken: most of them are not in the first cache
-MOST_REGION = 20_000.0  # ns: more is measured only while other work keeps the CPUs busy
+# ns. Less is measured where the threads have not had the time to fall asleep; more only while other work keeps
+# the CPUs busy.
+LEAST_REGION, MOST_REGION = 5_000.0, 20_000.0
 
 
 def nanoseconds(node: Node) -> float:
@@ -72,7 +74,7 @@ def of_byte() -> float:
 @cache
 def of_region(threads: int) -> float:
     """ns to have so many threads start and end."""
-    return min(MOST_REGION, float(region_nanoseconds(threads)))
+    return min(MOST_REGION, max(LEAST_REGION, float(region_nanoseconds(threads))))
 
 
 def best(call: Callable[[], object]) -> float:

@@ -34,6 +34,8 @@ THREAD_SAFE = frozenset(
     - {"power", "pow", "float_power"}
     | {"take", "where", "cast", "astype", "concatenate", "fused"}
 )
+# Estimates are not exact, and what is no gain is a loss to whoever else wants the CPUs.
+WORTH = 0.8
 GROUPED = {"ufunc", "take", "where", "cast", "concatenate", "fused"}  # kinds of nodes that can be in a group
 
 
@@ -237,7 +239,7 @@ def loss(serial: float, longest: float) -> str:
     if threads < 2:
         return "there is one thread"
     side_by_side = max(longest, serial / threads) + cost.of_region(threads)
-    if side_by_side < serial:
+    if side_by_side <= WORTH * serial:
         return ""
     return f"it would take {side_by_side / 1000:.1f} us on {threads} threads, {serial / 1000:.1f} on one"
 
