@@ -23,8 +23,8 @@ from tensoriter.core.dtypes cimport Loop, MAX_OPERANDS
 from tensoriter.core.fpstatus cimport fp_clear, fp_numpy_flags, fp_status
 from tensoriter.core.freelist cimport new_array
 from tensoriter.core.instructions cimport (
-    BLOCK_RUN, CALL, DONE, execute_all, fill, Frame, Group, GROUP, Instruction, ITERATE, LOOP, loop_of, mark_buffered,
-    OUT_OF_BOUNDS, Place, Rows, TAKE, TASK,
+    BLOCK_RUN, CALL, DONE, execute_all, fill, Frame, Group, GROUP, Instruction, ITERATE, LOOP, loop_of,
+    mark_buffered, OUT_OF_BOUNDS, Place, Rows, TAKE, TASK,
 )
 from tensoriter.core.iterator cimport Iterator, Operand, RELEASE_FROM, set_array
 from tensoriter.core.layout cimport coalesce, is_plain_order, order_dimensions
