@@ -1,4 +1,4 @@
-"""The compiled parts: one extension for each .pyx in tensoriter/core (the C loops in one of them) and profiler.
+"""The compiled parts: one extension for each .pyx of the core (the C loops in one of them) and the profiler.
 
 TENSORITER_BUILD chooses a build other than the ordinary one (see CONTRIBUTING.md for the commands):
 debug, coverage (line tracing), sanitize (address and undefined behaviour), frames (frame pointers, for

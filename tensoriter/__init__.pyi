@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from tensoriter import profiler as profiler
 from tensoriter.graph.graph import Graph
-from tensoriter.graph.passes.parallel import ParallelOps as _ParallelOps
 
 __version__: str
 __all__ = [
@@ -435,6 +434,20 @@ def capture(
     passes: Sequence[_Pass] | None = ...,
     parallel_ops: _ParallelOps | bool | None = ...,
 ) -> Callable[[Callable[_P, _R_co]], _Captured[_P, _R_co]]: ...
+
+class _ParallelOps(Protocol):
+    @property
+    def threshold(self) -> int: ...
+    @property
+    def allow(self) -> frozenset[str]: ...
+    @property
+    def deny(self) -> frozenset[str]: ...
+    @property
+    def least_work(self) -> float: ...
+    @property
+    def most_work(self) -> float: ...
+    @property
+    def verbose(self) -> int: ...
 
 @final
 class parallel_ops:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from functools import cache
 from time import perf_counter_ns
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +19,8 @@ from tensoriter.graph.graph import Node
 FEW, MANY = 256, 4096  # elements between which an element's time is measured
 ROUNDS = 7
 TABLE_BYTES = 1 << 22  # of a table whose rows are taken: most of them are not in the first cache
-# ns. Less is measured where the threads have not had the time to fall asleep; more only while other work keeps
-# the CPUs busy.
+# ns. Less is measured where the threads have not had the time to fall asleep; more only while other work
+# keeps the CPUs busy.
 LEAST_REGION, MOST_REGION = 5_000.0, 20_000.0
 
 
@@ -41,7 +42,7 @@ def nanoseconds(node: Node) -> float:
 
 
 @cache
-def of_element(function: Callable[..., object], types: tuple[str, ...]) -> float:
+def of_element(function: Any, types: tuple[str, ...]) -> float:
     """ns that an op takes for an element of operands of these types (inputs first)."""
     inputs = [np.ones(MANY, dtype) for dtype in types[: function.nin]]
     outputs = tuple(np.ones(MANY, dtype) for dtype in types[function.nin :])
