@@ -1,6 +1,7 @@
 """Instructions: what a plan is made of in C, and how each is run."""
 from tensoriter.core.array_api cimport npy_intp
 from tensoriter.core.dtypes cimport Loop, MAX_OPERANDS
+from tensoriter.core.hooks cimport Event, recorder_function
 from tensoriter.core.iterator cimport Iterator, Operand
 from tensoriter.core.loops.table cimport loop_function
 from tensoriter.core.threads cimport Experience
@@ -60,12 +61,17 @@ cdef struct Instruction:
     Iterator* it            # ITERATE
     Rows* rows              # TAKE
     Group* group            # GROUP
+    unsigned int name       # for whoever records: see hooks
+    long long handle        # a debug handle; 0: none
+    npy_intp bytes          # of all operands
     int callable            # CALL: which
 
 # What one run of instructions has to itself.
 cdef struct Frame:
     char** bases            # where each buffer begins
     int raised              # floating-point flags noted so far
+    recorder_function send  # NULL: nobody records
+    unsigned int scope
 
 # What `execute` says.
 cdef enum:
@@ -73,6 +79,7 @@ cdef enum:
     OUT_OF_BOUNDS
 
 cdef int execute(Instruction* instruction, Frame* frame) noexcept nogil
+cdef void begin_event(Event* event, const Instruction* instruction, const Frame* frame) noexcept nogil
 cdef int execute_all(Instruction* code, int first, int end, Frame* frame) noexcept nogil
 
 cdef Loop* loop_of(function, types, list kept) except? NULL

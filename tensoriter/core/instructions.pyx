@@ -5,6 +5,7 @@ instructions can be run by several threads, each with a frame of its own.
 """
 from cpython.object cimport PyObject
 from libc.stdint cimport uintptr_t
+from libc.string cimport memset
 
 from tensoriter.core.array_api cimport (
     _import_array, flags_of, NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, npy_intp, NPY_KEEPORDER, NPY_MAXDIMS,
@@ -16,6 +17,7 @@ from tensoriter.core.dtypes cimport (
 )
 from tensoriter.core.for_each cimport for_each_from
 from tensoriter.core.fpstatus cimport fegetenv, fenv_t, fp_clear, fp_enter, fp_leave, fp_note, fp_status
+from tensoriter.core.hooks cimport describe, Event, Kind, now, Path
 from tensoriter.core.iterator cimport Iterator, Operand, set_array
 from tensoriter.core.layout cimport broadcast, order_dimensions, output_strides
 from tensoriter.core.loops.table cimport (
@@ -41,7 +43,8 @@ STREAMING_STORES = bool(_STREAMING_STORES)
 
 
 cdef enum:
-    LINE = 64       # bytes between stand-ins
+    LINE = 64               # bytes between stand-ins
+    MOST_RECORDED = 256     # loops of a run that are told apart
 
 
 # ---------------------------------------------------------------- executing
@@ -52,7 +55,7 @@ cdef int execute(Instruction* instruction, Frame* frame) noexcept nogil:
     cdef int k
     cdef npy_intp n = instruction.size
     if instruction.kind == BLOCK_RUN:
-        run_blocks(instruction, frame)
+        run_blocks(instruction, frame, NULL)
         return DONE
     if instruction.kind == GROUP:
         return run_group(instruction, frame)
@@ -74,8 +77,10 @@ cdef int execute(Instruction* instruction, Frame* frame) noexcept nogil:
     return DONE
 
 
-cdef void run_blocks(Instruction* run, Frame* frame) noexcept nogil:
-    """All loops of a run on one block, then on the next, so that temporaries stay in the first cache."""
+cdef void run_blocks(Instruction* run, Frame* frame, long long* spent) noexcept nogil:
+    """All loops of a run on one block, then on the next, so that temporaries stay in the first cache. `spent`
+    gets the nanoseconds of each loop, if it is not NULL."""
+    cdef long long time = 0
     cdef char* pointers[MAX_OPERANDS]
     cdef npy_intp start = 0, n
     cdef int i, k
@@ -89,7 +94,11 @@ cdef void run_blocks(Instruction* run, Frame* frame) noexcept nogil:
                                + start * loop.places[k].advance)
             if loop.guarded:
                 frame.raised |= fp_status(loop.extended)
+            if spent is not NULL:
+                time = now()
             loop.function(pointers, &n, loop.steps, loop.data)
+            if spent is not NULL:
+                spent[i] += now() - time
             if loop.silent:
                 fp_clear(loop.extended)
         start += n
@@ -123,6 +132,8 @@ cdef void run_task(int task, bint is_caller, void* context) noexcept nogil:
     cdef int error
     own.bases = run.frame.bases
     own.raised = 0
+    own.send = run.frame.send
+    own.scope = run.frame.scope
     if not is_caller:
         fp_enter(&run.mode, &before)
     error = execute(run.group + 1 + run.group.group.begins[task], &own)
@@ -133,11 +144,53 @@ cdef void run_task(int task, bint is_caller, void* context) noexcept nogil:
         run.error = error
 
 
+cdef void begin_event(Event* event, const Instruction* instruction, const Frame* frame) noexcept nogil:
+    """An instruction, for whoever records."""
+    describe(event, Kind.INSTRUCTION, instruction.name, 0)
+    event.scope = frame.scope
+    event.handle = instruction.handle
+    event.bytes = instruction.bytes
+    if instruction.kind == LOOP:
+        event.path = Path.CONTIGUOUS
+    elif instruction.kind == ITERATE:
+        event.path = Path.STRIDED
+    elif instruction.kind == CALL:
+        event.path = Path.NUMPYS
+    event.begin = now()
+
+
+cdef int execute_recorded(Instruction* instruction, Frame* frame) noexcept nogil:
+    """execute while somebody records: each op is one event, also within a run, where it took what its share of
+    all blocks took together."""
+    cdef Event event
+    cdef long long spent[MOST_RECORDED]
+    cdef long long time
+    cdef int i, error
+    if instruction.kind == GROUP or instruction.kind == TASK:   # whose instructions are events
+        return execute(instruction, frame)
+    if instruction.kind == BLOCK_RUN and instruction.body <= MOST_RECORDED:
+        memset(spent, 0, sizeof(spent))
+        time = now()
+        run_blocks(instruction, frame, spent)
+        for i in range(instruction.body):
+            begin_event(&event, instruction + 1 + i, frame)
+            event.begin = time
+            time += spent[i]
+            event.end = time
+            frame.send(&event)
+        return DONE
+    begin_event(&event, instruction, frame)
+    error = execute(instruction, frame)
+    event.end = now()
+    frame.send(&event)
+    return error
+
+
 cdef int execute_all(Instruction* code, int first, int end, Frame* frame) noexcept nogil:
     """Instructions from `first` on, up to `end`."""
     cdef int i = first, error
     while i < end:
-        error = execute(&code[i], frame)
+        error = execute(&code[i], frame) if frame.send is NULL else execute_recorded(&code[i], frame)
         if error != DONE:
             return error
         i += 1 + code[i].body

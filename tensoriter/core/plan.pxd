@@ -78,6 +78,7 @@ cdef class Program:
     cdef int place_outs(self, Arena arena, PyObject* const* outs) except -1
     cdef int go(self, Arena arena, int* raised) except -1
     cdef int go_calling(self, Arena arena, Frame* frame) except -1
+    cdef bint call_recorded(self, Arena arena, Instruction* instruction, Frame* frame) except -1
     cdef bint call(self, Arena arena, Instruction* instruction) except -1
     cdef object view(self, Arena arena, Place* place, array)
     cdef int collect(self, Arena arena, PyObject** results) except -1

@@ -22,8 +22,9 @@ from tensoriter.core.checked cimport is_checking
 from tensoriter.core.dtypes cimport Loop, MAX_OPERANDS
 from tensoriter.core.fpstatus cimport fp_clear, fp_numpy_flags, fp_status
 from tensoriter.core.freelist cimport new_array
+from tensoriter.core.hooks cimport describe, Event, Kind, name_number, noter, now, recorder
 from tensoriter.core.instructions cimport (
-    BLOCK_RUN, CALL, DONE, execute_all, fill, Frame, Group, GROUP, Instruction, ITERATE, LOOP, loop_of,
+    begin_event, BLOCK_RUN, CALL, DONE, execute_all, fill, Frame, Group, GROUP, Instruction, ITERATE, LOOP, loop_of,
     mark_buffered, OUT_OF_BOUNDS, Place, Rows, TAKE, TASK,
 )
 from tensoriter.core.iterator cimport Iterator, Operand, RELEASE_FROM, set_array
@@ -133,6 +134,17 @@ cdef class Arena:
 
 # ---------------------------------------------------------------- the program
 
+cdef inline void begin_recording(Frame* frame) noexcept:
+    """Decides for the whole run whether its instructions are recorded."""
+    cdef Event event
+    frame.send = recorder
+    frame.scope = 0
+    if frame.send is not NULL:
+        describe(&event, Kind.INSTRUCTION, 0, 0)
+        noter(&event, NULL, 0)
+        frame.scope = event.scope
+
+
 def flattened(instructions):
     """Instructions, each followed by those in its body."""
     for instruction in instructions:
@@ -213,6 +225,9 @@ cdef class Program:
             target.places[k].buffer = place.buffer
             target.places[k].offset = distance(place.array, self.like(place.buffer))
         target.size = source.size
+        target.name = name_number(source.op)
+        target.handle = source.handles[0] if source.handles else 0
+        target.bytes = sum([place.array.nbytes for place in source.places])
         self.work += source.size
         if source.kind == "run":
             target.kind = BLOCK_RUN
@@ -415,6 +430,7 @@ cdef class Program:
         cdef int error = DONE
         frame.bases = arena.bases
         frame.raised = 0
+        begin_recording(&frame)
         if self.floating:
             fp_clear(self.extended)
         if self.calls:
@@ -442,7 +458,7 @@ cdef class Program:
             while i < self.instructions_count:
                 if self.code[i].kind == CALL:
                     frame.raised |= fp_status(True)
-                    if not self.call(arena, &self.code[i]):
+                    if not self.call_recorded(arena, &self.code[i], frame):
                         return OUT_OF_BOUNDS
                     if self.code[i].silent:
                         fp_clear(True)
@@ -457,6 +473,17 @@ cdef class Program:
                     return error
                 i = end
         return DONE
+
+    cdef bint call_recorded(self, Arena arena, Instruction* instruction, Frame* frame) except -1:
+        cdef Event event
+        if frame.send is NULL:
+            return self.call(arena, instruction)
+        begin_event(&event, instruction, frame)
+        try:
+            return self.call(arena, instruction)
+        finally:
+            event.end = now()
+            frame.send(&event)
 
     cdef bint call(self, Arena arena, Instruction* instruction) except -1:
         """One Python callable on views of its operands; False if it raised."""

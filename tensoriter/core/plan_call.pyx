@@ -21,6 +21,7 @@ from tensoriter.core.array_api cimport (
     PyTuple_GET_SIZE, PyVectorcall_NARGS, steal, vectorcallfunc,
 )
 from tensoriter.core.fpstatus cimport fp_numpy_flags
+from tensoriter.core.hooks cimport add_entry, Entry, Kind, name_number, Path, remove_entry
 from tensoriter.core.paths cimport forcing
 from tensoriter.core.plan cimport Program
 
@@ -85,7 +86,7 @@ cdef class PlanCall:
     A subclass has a method `_call(*args, **kwargs)`, which any call may go to, and which lets `_remember`
     know what it found.
     """
-    cdef vectorcallfunc vectorcall
+    cdef Entry entry
     cdef object plan
     cdef Program program
     cdef Expected* expected
@@ -100,14 +101,24 @@ cdef class PlanCall:
     cdef dict __dict__
 
     def __cinit__(self, *args, **kwargs):
-        self.vectorcall = <vectorcallfunc>call_plan
+        self.entry.own = <vectorcallfunc>call_plan
+        self.entry.kind = Kind.PLAN
+        self.entry.path = Path.NO_PATH
+        self.entry.nin = MOST_POSITIONAL
+        self._is_named("plan")
+        add_entry(&self.entry)
 
     def __dealloc__(self):
+        remove_entry(&self.entry)
         free(self.expected)
 
     def __call__(self, *args, **kwargs):
         # What PlanCall.__call__(step, ...) reaches; a call of the step itself goes through vectorcall.
         return self._call(*args, **kwargs)
+
+    def _is_named(self, str name):
+        """Says what a profiler is to call it."""
+        self.entry.name = self.entry.task = name_number(name)
 
     def _forget(self):
         """Lets every call go to `_call`."""
@@ -410,7 +421,7 @@ def enable_fast_calls(type subclass):
     """Makes instances of a subclass of PlanCall callable through vectorcall, also as methods: Python lets
     classes inherit neither."""
     cdef PlanCall step = PlanCall.__new__(PlanCall)
-    enable_vectorcall(<PyTypeObject*><PyObject*>subclass, <char*>&step.vectorcall - <char*><PyObject*>step)
+    enable_vectorcall(<PyTypeObject*><PyObject*>subclass, <char*>&step.entry - <char*><PyObject*>step)
     make_method_descriptor(<PyTypeObject*><PyObject*>subclass)
 
 

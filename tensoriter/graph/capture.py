@@ -56,6 +56,7 @@ class Captured(PlanCall):
     ) -> None:
         functools.update_wrapper(self, function)
         self._own_out = "out" in _parameters(function)
+        self._is_named(name_of(function))
         self.function = function
         self.fallback = fallback
         self.passes = own_passes
