@@ -36,7 +36,7 @@ MODULES = [
     "tensoriter.operators",
     "tensoriter.profiler",
     "tensoriter.profiler.objects",
-    "tensoriter.profiler.recording",
+    "tensoriter.profiler.scopes",
     "tensoriter.profiler.session",
     "tensoriter.timing",
     "tensoriter.verify",
