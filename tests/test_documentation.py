@@ -37,7 +37,7 @@ MODULES = [
     "tensoriter.overhead.buckets",
     "tensoriter.profiler",
     "tensoriter.profiler.objects",
-    "tensoriter.profiler.recording",
+    "tensoriter.profiler.scopes",
     "tensoriter.profiler.session",
     "tensoriter.timing",
     "tensoriter.verify",

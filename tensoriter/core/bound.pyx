@@ -14,7 +14,7 @@ from tensoriter.core.arguments cimport Arguments, call_by, parse_arguments
 from tensoriter.core.array_api cimport (
     _import_array, _import_umath, enable_vectorcall, flags_of, is_plain_array, npy_intp, Py_DECREF,
     Py_INCREF, PyArray_BYTES, PyArray_Descr, PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES,
-    PyArrayObject, PyErr_Occurred, PyTupleObject, PyVectorcall_NARGS, steal,
+    PyArrayObject, PyErr_Occurred, PyVectorcall_NARGS, steal,
     vectorcallfunc,
 )
 from tensoriter.core.dtypes cimport LoopTable, WEAK_INT

@@ -1,8 +1,8 @@
 """Hooks: where a profiler plugs into the core, which does not know it.
 
 What can be called (an op, a bound call, a method, a plan) keeps the function that callers jump to in an
-Entry. While nobody records, that is its own function, so that it costs a call nothing; while somebody does, it
-is `call_recorded`. Whatever runs by other ways (the instructions of a plan, on any thread, with the GIL or
+Entry. While nobody records, that is its own function, so that it costs a call nothing; while somebody does,
+it is `call_recorded`. Whatever runs by other ways (the instructions of a plan, on any thread, with the GIL or
 without) asks once, at its beginning, whether `recorder` is there, and if so hands it an Event at the end:
 
     cdef Event event

@@ -20,7 +20,7 @@ from tensoriter.profiler.objects import (
     Task,
 )
 from tensoriter.profiler.picture import plot
-from tensoriter.profiler.recording import scope
+from tensoriter.profiler.scopes import scope
 from tensoriter.profiler.session import (
     dump,
     dumps,

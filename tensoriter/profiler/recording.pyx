@@ -5,37 +5,25 @@ statistic of its name and, as long as there is room, to the trace. Statistics co
 fits into the trace is counted as dropped.
 """
 import threading
-from contextvars import ContextVar
 
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from tensoriter.core.array_api cimport (
-    _import_array, enable_vectorcall, npy_intp, Py_DECREF, Py_INCREF, Py_None, Py_TYPE, PyArray_DESCR,
-    PyArray_DIMS, PyArray_NDIM, PyArrayObject, steal, vectorcallfunc,
-)
+from tensoriter.core.array_api cimport enable_vectorcall, Py_DECREF, Py_INCREF, Py_None, vectorcallfunc
 from tensoriter.core.freelist cimport count_held, the_list
 from tensoriter.core.hooks cimport (
-    add_entry, call_recorded, describe, Entry, Event, install, Kind, name_number, now, Path, recorder,
-    remove_entry, uninstall,
+    call_recorded, Entry, Event, install, Kind, name_number, now, Path, recorder, uninstall,
 )
+from tensoriter.profiler.scopes cimport current_scope, open_scopes
+from tensoriter.profiler.shapes cimport number_of_shapes
 from tensoriter.profiler.statistics cimport (
     add_time, add_value, as_dict, copy_facts, Facts, forget_statistics, Key, Statistic, statistic_of,
 )
 
-from tensoriter.core.hooks import names
-
 cdef extern from "Python.h":
-    int PyContextVar_Get(PyObject* var, PyObject* default_value, PyObject** value) except -1
     unsigned long PyThread_get_thread_ident() nogil
-
-cdef extern from *:
-    """
-    static inline int is_any_array(PyObject *object) { return PyArray_Check(object); }
-    """
-    bint is_any_array(PyObject* object) noexcept nogil
 
 cdef extern from "buffers.h":
     enum:
@@ -72,14 +60,11 @@ cdef extern from "buffers.h":
     uint64_t native_thread() noexcept nogil
     void prepare_threads()
 
-_import_array()
 prepare_threads()
 
 cdef enum:
     CHUNK = 16384               # records of the trace that are allocated together: 1 MiB
     SAMPLE_EVERY = 1000000      # ns between two looks at the free list
-    SHAPES_WORDS = 64
-    SHAPES_CACHE = 256
 
 # What a record says of (see trace.py, which writes them).
 cpdef enum RecordType:
@@ -89,8 +74,8 @@ cpdef enum RecordType:
     COUNTER
     MARKER
 
-# A call of an op is an event of its domain and a task of the domain "api". Both reach the trace; the flag that
-# a statistic is sent with decides whether it counts, so that a call counts once.
+# A call of an op is an event of its domain and a task of the domain "api". Both reach the trace; the flag
+# that a statistic is sent with decides whether it counts, so that a call counts once.
 cpdef enum RecordFlags:
     AS_EVENT = 1
     EVENT_COUNTS = 2
@@ -374,145 +359,6 @@ cdef void record_counter(uint32_t name, uint32_t domain, int64_t time, double va
     publish_record(buffer)
 
 
-# ---------------------------------------------------------------- shapes
-
-cdef struct KnownShapes:
-    uint64_t hash
-    uint32_t number
-
-cdef KnownShapes[SHAPES_CACHE] known_shapes
-cdef dict shapes_numbers = {}
-shapes_texts = [""]     # by number
-
-
-cdef uint32_t number_of_shapes(PyObject* const* inputs, Py_ssize_t count) noexcept:
-    """A number for the dtypes and shapes of the inputs; 0 where they are too long a story."""
-    cdef uint64_t words[SHAPES_WORDS]
-    cdef uint64_t hash = 14695981039346656037ULL
-    cdef Py_ssize_t k, axis, length = 0
-    cdef PyArrayObject* array
-    for k in range(count):
-        if not is_any_array(inputs[k]):
-            if length >= SHAPES_WORDS:
-                return 0
-            words[length] = <uint64_t>Py_TYPE(inputs[k])
-            length += 1
-            continue
-        array = <PyArrayObject*>inputs[k]
-        if length + 1 + PyArray_NDIM(array) > SHAPES_WORDS:
-            return 0
-        words[length] = (<uint64_t>PyArray_DESCR(array).type_num << 8) + PyArray_NDIM(array) + 1
-        length += 1
-        for axis in range(PyArray_NDIM(array)):
-            words[length] = <uint64_t>PyArray_DIMS(array)[axis]
-            length += 1
-    for k in range(length):
-        hash = (hash ^ words[k]) * 1099511628211ULL
-        hash ^= hash >> 29
-    cdef KnownShapes* known = &known_shapes[hash % SHAPES_CACHE]
-    if known.hash != hash or known.number == 0:
-        known.hash = hash
-        known.number = find_shapes((<char*>words)[:length * sizeof(uint64_t)], inputs, count)
-    return known.number
-
-
-cdef uint32_t find_shapes(bytes key, PyObject* const* inputs, Py_ssize_t count) noexcept:
-    cdef Py_ssize_t k
-    found = shapes_numbers.get(key)
-    if found is None:
-        operands = [<object>inputs[k] for k in range(count)]
-        number = len(shapes_texts)
-        shapes_texts.append(", ".join(map(shape_text, operands)))
-        found = shapes_numbers[key] = (number, [type(operand) for operand in operands])     # kept alive
-    return found[0]
-
-
-def shape_text(operand):
-    """As `tensoriter explain` takes it: 'float32[3, 4]'; of what is no array, its type."""
-    if not is_any_array(<PyObject*>operand):
-        return type(operand).__name__
-    return f"{operand.dtype.newbyteorder('=').name}{list(operand.shape)}"
-
-
-# ---------------------------------------------------------------- scopes
-
-cdef int open_scopes = 0
-cdef object scope_variable = ContextVar("tensoriter_profiler_scope", default=None)
-
-
-cdef class OpenScope:
-    """A scope's stay: it holds for whoever sees it in the context, until it is closed."""
-    cdef uint32_t number        # of its name, the outer ones' before it
-    cdef bint is_open
-    cdef OpenScope outer
-    cdef object owner
-
-
-cdef OpenScope innermost_scope():
-    """The innermost scope that is still open: one closed elsewhere may stand in a context."""
-    cdef OpenScope found = scope_variable.get()
-    while found is not None and not found.is_open:
-        found = found.outer
-    return found
-
-
-cdef uint32_t current_scope() noexcept:
-    cdef OpenScope found = innermost_scope()
-    return found.number if found is not None else 0
-
-
-cdef class scope:
-    """scope(name): a context manager in which `name:` goes before the names of what is recorded.
-
-    Scopes nest, and hold for the thread or task that opened them, as contextvars do. A scope that is
-    left ends, in whatever order and by whatever thread. TypeError unless the name is a str, ValueError if it
-    is empty, RuntimeError where one is left that is not open.
-
-    >>> from tensoriter import profiler
-    >>> with profiler.scope("layer1"):      # calls of add are recorded as layer1:add
-    ...     pass
-    """
-    cdef readonly str name
-    cdef list opened
-
-    def __init__(self, str name not None):
-        if not name:
-            raise ValueError("a scope has a name")
-        self.name = name
-        self.opened = []
-
-    def __enter__(self):
-        global open_scopes
-        cdef OpenScope stay = OpenScope()
-        stay.outer = innermost_scope()
-        prefix = f"{names[stay.outer.number]}:" if stay.outer is not None else ""
-        stay.number = name_number(prefix + self.name)
-        stay.owner = self
-        stay.is_open = True
-        self.opened.append(stay)
-        scope_variable.set(stay)
-        open_scopes += 1
-        return self
-
-    def __exit__(self, *exception):
-        global open_scopes
-        cdef OpenScope stay = scope_variable.get()
-        while stay is not None and not (stay.is_open and stay.owner is self):
-            stay = stay.outer
-        if not self.opened:
-            raise RuntimeError(f"{self!r} is not open")
-        if stay is None:        # left in another context than it was opened in
-            stay = self.opened[len(self.opened) - 1]
-        self.opened.remove(stay)
-        stay.is_open = False
-        stay.owner = None
-        open_scopes -= 1
-        scope_variable.set(innermost_scope())
-
-    def __repr__(self):
-        return f"scope({self.name!r})"
-
-
 # ---------------------------------------------------------------- for Python
 
 def start(*, bint operators, bint api, bint aggregate, bint memory, bint shapes):
@@ -705,7 +551,7 @@ cdef void measure_overhead() noexcept:
     global scratch, call_overhead
     cdef Buffer* own = get_own_buffer()
     cdef int64_t begin, best = 0
-    cdef int k, turn
+    cdef int turn
     if own is NULL:
         return
     if scratch is NULL:
@@ -715,7 +561,7 @@ cdef void measure_overhead() noexcept:
     set_own_buffer(scratch)
     for turn in range(5):
         begin = now()
-        for k in range(64):
+        for _ in range(64):
             Py_DECREF(call_recorded(<PyObject*>nothing, NULL, 0, NULL))
         if turn == 0 or now() - begin < best:
             best = now() - begin

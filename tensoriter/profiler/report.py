@@ -8,6 +8,7 @@ from typing import Any
 from tensoriter.commands.display import plain_table
 from tensoriter.core.hooks import names
 from tensoriter.profiler import recording
+from tensoriter.profiler.shapes import shapes_texts
 from tensoriter.profiler.trace import PATHS, full_name
 
 SORT_BY = ("total", "avg", "min", "max", "count", "p50", "p99")
@@ -26,7 +27,7 @@ def collect(sort_by: str, ascending: bool) -> dict[str, Any]:
                        reverse=not ascending):  # fmt: skip
         name = full_name(fact["scope"], fact["name"])
         if fact["detail"]:
-            name += f" [{recording.shapes_texts[fact['detail']]}]"
+            name += f" [{shapes_texts[fact['detail']]}]"
         domains.setdefault(names[fact["domain"]], {})[name] = entry_of(fact)
     for fact in (f for f in facts if f["type"]):
         domain = names[fact["domain"]]

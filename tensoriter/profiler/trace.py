@@ -23,6 +23,7 @@ import numpy as np
 from tensoriter.core.hooks import names
 from tensoriter.profiler import recording
 from tensoriter.profiler.recording import RecordFlags, RecordType
+from tensoriter.profiler.shapes import shapes_texts
 
 # As Record in buffers.h.
 RECORD = np.dtype([
@@ -153,7 +154,7 @@ class Writer:
         if size:
             found["bytes"] = size
         if shapes:
-            found["inputs"] = recording.shapes_texts[shapes]
+            found["inputs"] = shapes_texts[shapes]
         if handle:
             found["handle"] = handle
             found["source"] = next(filter(None, (describe(handle) for describe in _describers)), "unknown")
