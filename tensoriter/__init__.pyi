@@ -40,7 +40,7 @@ __all__ = [
     "sqrt", "square", "subtract", "tan", "tanh", "true_divide", "trunc", "vecdot", "vecmat",
 ]
 
-_Path = Literal["contiguous", "strided", "numpy"]
+_Path = Literal["contiguous", "strided", "numpy", "plan"]
 _Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 _Order = Literal["K", "A", "C", "F"]
 _Array = npt.NDArray[Any]

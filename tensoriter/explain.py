@@ -10,20 +10,22 @@ import numpy as np
 from tensoriter.core.hooks import public
 from tensoriter.core.iterator import TensorIterator
 from tensoriter.core.loops.table import instruction_sets
+from tensoriter.core.plan_call import PlanCall
 from tensoriter.core.threads import num_threads
 
 
 class Explanation(NamedTuple):
     """How a call would go. str() of it is a text for people.
 
-    path : 'contiguous', 'strided' or 'numpy'
+    path : 'contiguous', 'strided' or 'numpy'; 'plan' of a captured function
     reason : the first thing that kept the call off a shorter path, '' on the contiguous one
     loop : the loop that would run: 'add_float32' for one of ours, 'exp f->f' for one that is the ufunc's
         own; '' on NumPy's path
     isa : the instruction set of our loop; 'numpy' for a loop that is the ufunc's and on NumPy's path
     dtype, shape : of the result; None on NumPy's path
     cast, copied : a sentence for each operand that is cast, or copied because out overlaps it
-    walk : sentences on how large operands are walked: tiles, columns, streamed outputs, threads
+    walk : sentences on how large operands are walked: tiles, columns, streamed outputs, threads; of a plan
+        its instructions
     """
 
     path: str
@@ -38,7 +40,7 @@ class Explanation(NamedTuple):
 
     def __str__(self) -> str:
         rows = [("path", self.path), ("why", self.reason or "nothing kept it off the shortest path")]
-        if self.path != "numpy":
+        if self.path not in ("numpy", "plan"):
             rows += [("loop", f"{self.loop} ({self.isa})"), ("result", f"{self.dtype}{list(self.shape)}")]
         rows += [("cast", sentence) for sentence in self.cast]
         rows += [("copied", sentence) for sentence in self.copied]
@@ -50,7 +52,8 @@ class Explanation(NamedTuple):
 def explain(*operands, op=None, **keywords) -> Explanation:
     """Tells which path a call op(*operands, **keywords) takes, and why; `op` is tensoriter.add if not given.
 
-    Nothing is computed and nothing written. Operands and keywords are as for the op itself.
+    Nothing is computed and nothing written. Operands and keywords are as for the op itself, which may be a
+    captured function, too.
 
     >>> import numpy as np
     >>> print(explain(np.ones((100, 100)), np.ones((100, 100)).T))  # doctest: +ELLIPSIS
@@ -62,6 +65,8 @@ def explain(*operands, op=None, **keywords) -> Explanation:
     """
     if op is None:
         from tensoriter.ops import add as op
+    if isinstance(op, PlanCall):
+        return explain_plan(op, operands, keywords)
     iterator = TensorIterator(*operands, op=op, **keywords)
     if iterator.path == "numpy":
         return Explanation("numpy", iterator.reason, "", "numpy", None, None, (), (), ())
@@ -76,6 +81,14 @@ def explain(*operands, op=None, **keywords) -> Explanation:
         iterator.path, iterator.reason, iterator.loop, isa, iterator.dtype, iterator.shape, cast, copied,
         tuple(walk_sentences(iterator, names)),
     )
+
+
+def explain_plan(step: PlanCall, operands: tuple, keywords: dict) -> Explanation:
+    """What a captured function would do with these arguments: its instructions, groups with their tasks."""
+    plan = step.plan(*operands, **keywords)
+    count = len(plan.instructions)
+    reason = f"captured: {count} instruction{'s' * (count != 1)}"
+    return Explanation("plan", reason, "", "", None, None, (), (), tuple(plan.sentences()))
 
 
 def walk_sentences(iterator: TensorIterator, names: list[str]) -> Iterator[str]:

@@ -46,6 +46,11 @@ names = [""]
 cdef dict numbers = {}
 
 
+# What puts debug handles into words for a profiler: functions from a handle to a text, or to None where it is
+# not theirs. Whoever issues handles adds one.
+handle_describers = []
+
+
 cpdef unsigned int name_number(str name) except 0:
     """The number of that name, the same for as long as the process lives."""
     number = numbers.get(name)

@@ -24,8 +24,8 @@ from tensoriter.core.fpstatus cimport fp_clear, fp_numpy_flags, fp_status
 from tensoriter.core.freelist cimport new_array
 from tensoriter.core.hooks cimport describe, Event, Kind, name_number, noter, now, recorder
 from tensoriter.core.instructions cimport (
-    begin_event, BLOCK_RUN, CALL, DONE, execute_all, fill, Frame, Group, GROUP, Instruction, ITERATE, LOOP, loop_of,
-    mark_buffered, OUT_OF_BOUNDS, Place, Rows, TAKE, TASK,
+    begin_event, BLOCK_RUN, CALL, DONE, execute_all, fill, Frame, Group, GROUP, Instruction, ITERATE, LOOP,
+    loop_of, mark_buffered, OUT_OF_BOUNDS, Place, Rows, TAKE, TASK,
 )
 from tensoriter.core.iterator cimport Iterator, Operand, RELEASE_FROM, set_array
 from tensoriter.core.layout cimport coalesce, is_plain_order, order_dimensions

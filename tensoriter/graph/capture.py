@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from tensoriter.core.checked import is_on as is_checked
+from tensoriter.core.hooks import public
 from tensoriter.core.plan_call import PlanCall, enable_fast_calls
 from tensoriter.graph import passes, reference
 from tensoriter.graph.containers import Template
@@ -105,8 +106,11 @@ class Captured(PlanCall):
 
     @property
     def graph(self) -> Graph | None:
-        """The graph that was traced or used last, before passes; None before the first call."""
-        return self._last.graph if self._last is not None else None
+        """The graph that was traced or used last, before passes but with its groups, if parallel ops are on;
+        None before the first call."""
+        graph = self._last.graph if self._last is not None else None
+        settings = settings_of(self.parallel_ops)
+        return graph if graph is None or settings is None else group_parallel_ops(graph, settings)
 
     def plan(self, *args: Any, **kwargs: Any) -> Any:
         """The plan that a call with these arguments would run. Nothing is computed."""
@@ -209,9 +213,11 @@ class Captured(PlanCall):
 
     def _lowered(self, graph: Graph, arrays: list[Any]) -> Plan:
         changed = replace(graph, traced=graph)
-        for change in passes.default if self.passes is None else self.passes:
-            changed = change(changed)
         settings = settings_of(self.parallel_ops)
+        for change in passes.default if self.passes is None else self.passes:
+            if settings is not None and change is passes.fuse:  # which would take siblings for one run
+                changed = group_parallel_ops(changed, settings)
+            changed = change(changed)
         if settings is not None:
             changed = group_parallel_ops(changed, settings)
         return lower(changed, arrays)
@@ -271,6 +277,7 @@ def _when_gone(value: Any, action: Callable[[], Any]) -> Any:
         return None
 
 
+@public
 def capture(function: Callable[..., Any] | None = None, *, fallback: bool = False,
             passes: Sequence[Pass] | None = None, parallel_ops: ParallelOps | bool | None = None) -> Any:
     """The function, to run as a plan: also as a decorator, with arguments or without, and of methods.

@@ -18,9 +18,13 @@ from itertools import count
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+from tensoriter.core.hooks import handle_describers
 
 LARGEST = 2**63 - 1
 MEMBER = "debug.json"  # the map in a plan's archive
+_living: WeakValueDictionary[int, DebugMap] = WeakValueDictionary()  # all maps, for `place_of`
 _numbers = count(1)  # the next one is taken in one step of the interpreter, so that no two threads share it
 
 
@@ -258,6 +262,7 @@ class DebugMap(Mapping[int, DebugInfo]):
 
     def __init__(self, infos: Mapping[int, DebugInfo] | None = None) -> None:
         self._infos = dict(infos or {})
+        _living[id(self)] = self
 
     def __getitem__(self, handle: int) -> DebugInfo:
         return self._infos[handle]
@@ -351,3 +356,15 @@ def add_note(error: BaseException, note: str) -> None:
     else:
         message = f"{error}\n{note}" if error.args else note
         error.args = (message, *error.args[1:])
+
+
+def place_of(handle: int) -> str | None:
+    """'file:line in function' of a handle that some living map of this process has; None of any other."""
+    for infos in list(_living.values()):
+        info = infos._infos.get(handle)
+        if info is not None and info.calls:
+            return f"{info.source.file}:{info.source.line} in {info.calls[-1].function}"
+    return None
+
+
+handle_describers.append(place_of)

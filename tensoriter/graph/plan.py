@@ -188,8 +188,8 @@ class Plan:
             f"{self.arena_bytes:,} bytes of temporaries"
         ]
         for number, instruction in enumerate(self.instructions):
-            lines.append(f"{number:4d}  {self.describe(instruction)}")
-            lines += self.describe_body(instruction, "        ")
+            first, *body = self.sentences_of(instruction)
+            lines += [f"{number:4d}  {first}", *(f"      {sentence}" for sentence in body)]
         lines.append("buffers")
         for number, buffer in enumerate(self.buffers):
             place = f" at {buffer.value:,}" if buffer.kind == TEMPORARY else ""
@@ -199,12 +199,14 @@ class Plan:
             )
         return "\n".join(lines)
 
-    def describe_body(self, instruction: Instruction, indent: str) -> list[str]:
-        """A line for each instruction in another one."""
-        lines = []
-        for inner in instruction.body:
-            lines += [indent + self.describe(inner), *self.describe_body(inner, indent + "    ")]
-        return lines
+    def sentences(self) -> list[str]:
+        """A line for each instruction, those within another one indented."""
+        return [sentence for instruction in self.instructions for sentence in self.sentences_of(instruction)]
+
+    def sentences_of(self, instruction: Instruction) -> list[str]:
+        """A line for the instruction, and one for each within it."""
+        within = [sentence for inner in instruction.body for sentence in self.sentences_of(inner)]
+        return [self.describe(instruction), *(f"    {sentence}" for sentence in within)]
 
     def describe(self, instruction: Instruction) -> str:
         """One instruction in one line."""

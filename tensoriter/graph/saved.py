@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from tensoriter.core.instructions import stand_in
+from tensoriter.core.hooks import public
 from tensoriter.core.op import Op
 from tensoriter.graph.debug import MEMBER, DebugMap
 from tensoriter.graph.graph import Graph, Node
@@ -28,6 +29,7 @@ from tensoriter.graph.plan import INPUT, Plan
 FORMAT = 1
 
 
+@public
 def load_plan(file: str | os.PathLike[str]) -> Plan:
     """The plan that `Plan.save` has written to a file. ValueError if it is none.
 

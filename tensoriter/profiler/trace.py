@@ -20,7 +20,7 @@ from typing import IO
 
 import numpy as np
 
-from tensoriter.core.hooks import names
+from tensoriter.core.hooks import handle_describers, names
 from tensoriter.profiler import recording
 from tensoriter.profiler.recording import RecordFlags, RecordType
 from tensoriter.profiler.shapes import shapes_texts
@@ -38,7 +38,7 @@ ORIGIN = recording.clock()
 BATCH = 16384  # records
 
 _temporary_numbers = itertools.count()
-_describers: list[Callable[[int], str | None]] = []
+_describers: list[Callable[[int], str | None]] = handle_describers
 
 
 def describe_handles(describer: Callable[[int], str | None]) -> None:

@@ -272,7 +272,8 @@ class ParallelOpProperty(SubgraphProperty):
         self.settings.say(1, f"a group of {described(members)}")
         handles = tuple(dict.fromkeys(handle for node in members for handle in node.handles))
         result = members[0].dtype, members[0].shape
-        return Node("group", "group", inputs, *result, attributes={"body": body}, handles=handles)
+        op = f"group of {described(members)}"
+        return Node("group", op, inputs, *result, attributes={"body": body}, handles=handles)
 
 
 def group_parallel_ops(graph: Graph, settings: ParallelOps | None = None) -> Graph:

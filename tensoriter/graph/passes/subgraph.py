@@ -54,7 +54,7 @@ class SubgraphProperty(ABC):
     def connect_outputs(self, node: Node, outputs: list[Node]) -> list[Node]:
         """What stands for each output of the subgraph from now on: an item of the node."""
         return [
-            Node("item", f"{node.op}[{index}]", (node,), output.dtype, output.shape, output.is_scalar,
+            Node("item", output.op, (node,), output.dtype, output.shape, output.is_scalar,
                  {"index": index}, output.handles)
             for index, output in enumerate(outputs)
         ]  # fmt: skip
