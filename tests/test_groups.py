@@ -225,3 +225,14 @@ def test_a_forked_child_computes_on_its_own(method):
     child.join(60)
     assert child.exitcode == 0
     assert queue.get()
+
+
+@pytest.mark.parametrize("x", [np.array(2.0), np.float64(2.0), np.ones(3), np.ones((3, 1)).T], ids=str)
+def test_numbers_belong_to_the_ops_that_use_them(x):
+    def step(x):
+        return x + 2, 3 * x, x - True, -x
+
+    both = capture(step, parallel_ops=ALWAYS)
+    for result, expected in zip(both(x), step(x), strict=True):
+        assert type(result) is type(expected)
+        assert known(result, [x]) == known(expected, [x])

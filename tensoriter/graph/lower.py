@@ -456,7 +456,7 @@ def lower_group(lowering: Lowering, node: Node) -> list[Any]:
         lowering.values[inner] = lowering.value(outer)
     tasks = []
     for inner in body:
-        if inner.kind != "input":
+        if inner.kind not in ("input", "constant"):
             lowering.begin(inner)
             lowering.instructions = []
             lowering.values[inner] = LOWER[inner.kind](lowering, inner)

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from tensoriter.core.instructions import stand_in
 from tensoriter.core.hooks import public
+from tensoriter.core.instructions import stand_in
 from tensoriter.core.op import Op
 from tensoriter.graph.debug import MEMBER, DebugMap
 from tensoriter.graph.graph import Graph, Node

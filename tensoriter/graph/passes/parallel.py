@@ -268,7 +268,7 @@ class ParallelOpProperty(SubgraphProperty):
         return not depends_on(graph, nodes) & set(nodes)
 
     def create_node(self, body: Graph, inputs: tuple[Node, ...]) -> Node:
-        members = [node for node in body if node.kind != "input"]
+        members = [node for node in body if node.kind not in ("input", "constant")]
         self.settings.say(1, f"a group of {described(members)}")
         handles = tuple(dict.fromkeys(handle for node in members for handle in node.handles))
         result = members[0].dtype, members[0].shape

@@ -174,14 +174,15 @@ def contract(
     """A graph in which one node stands for `nodes`, and what stands there for each node of the old one. Nodes
     whose inputs change are copied."""
     members = set(nodes)
-    inputs = dict.fromkeys(other for node in nodes for other in node.inputs if other not in members)
+    needed = dict.fromkeys(other for node in nodes for other in node.inputs if other not in members)
+    inputs = [other for other in needed if other.kind != "constant"]  # these the body has itself
     wanted = {other for node in graph.nodes if node not in members for other in node.inputs}
     outputs = [node for node in nodes if node in wanted or node in graph.outputs]
     now: dict[Node, Node] = {}  # what stands for a node of the old graph
     placed: list[Node] = []
-    for node in contracted_order(graph, members, list(inputs)):
+    for node in contracted_order(graph, members, inputs):
         if node in members:
-            body = body_of(nodes, list(inputs), outputs)
+            body = body_of(nodes, inputs, outputs)
             group = subgraphs.create_node(body, tuple(now[other] for other in inputs))
             items = subgraphs.connect_outputs(group, outputs)
             now.update(dict.fromkeys(nodes, group))
@@ -212,15 +213,18 @@ def contracted_order(graph: Graph, members: set[Node], inputs: list[Node]) -> li
 
 
 def body_of(nodes: list[Node], inputs: list[Node], outputs: list[Node]) -> Graph:
-    """The nodes as a graph of their own, with an input for each of `inputs`."""
+    """The nodes as a graph of their own, with an input for each of `inputs`, and their constants."""
     now = {
         node: Node("input", "input", (), node.dtype, node.shape, node.is_scalar, {"position": position})
         for position, node in enumerate(inputs)
     }
     entries = list(now.values())
+    constants = dict.fromkeys(x for node in nodes for x in node.inputs if x.kind == "constant")
+    now.update({node: node for node in constants})
     for node in nodes:
         now[node] = with_inputs(node, tuple(now[other] for other in node.inputs))
-    return Graph([*entries, *(now[node] for node in nodes)], entries, [now[node] for node in outputs])
+    body = [*entries, *constants, *(now[node] for node in nodes)]
+    return Graph(body, entries, [now[node] for node in outputs])
 
 
 def with_inputs(node: Node, inputs: tuple[Node, ...]) -> Node:
