@@ -104,7 +104,8 @@ def test_headers_and_declarations_are_installed(installed):
     for pattern in ("*.pxd", "*.h"):
         ours = {path.relative_to(PACKAGE) for path in PACKAGE.rglob(pattern)}
         assert ours == {path.relative_to(installed / "tensoriter") for path in installed.rglob(pattern)}
-    assert not [*installed.rglob("*.c"), *installed.rglob("*.pyx")]
+    sources = {path.name for pattern in ("*.c", "*.pyx") for path in installed.rglob(pattern)}
+    assert sources == {"client_requests.c"}  # which `tensoriter overhead` compiles
 
 
 def test_iterator_from_cython(installed, tmp_path):

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -304,3 +305,23 @@ def test_bits_do_not_depend_on_the_instruction_set():
                             env=os.environ | {"TENSORITER_ISA": "baseline",
                                               "PYTHONPATH": os.pathsep.join(sys.path)})
     assert json.loads(answer.stdout) == digests()
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin", "add", "copysign", "negative", "absolute"])
+@pytest.mark.parametrize("dtype, out", [("d", "e"), ("d", "f"), ("f", "e"), ("g", "d"), ("D", "F"), ("L", "e")])
+@pytest.mark.parametrize("shape", [(), (3,), (5000,)], ids=str)
+def test_a_cast_of_the_output_warns_as_numpy(name, dtype, out, shape):
+    op, ufunc = getattr(tensoriter, name), getattr(np, name)
+    x = np.full(shape, 1e300 if dtype in "dgD" else 1e18).astype(dtype)
+    answers = []
+    for function in (op, ufunc):
+        target = np.zeros(shape, out)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                function(*[x] * ufunc.nin, out=target, casting="same_kind" if dtype != "L" else "unsafe")
+            except TypeError as error:
+                answers.append(type(error))
+                continue
+        answers.append((target.tobytes(), [str(warning.message) for warning in caught]))
+    assert answers[0] == answers[1]

@@ -82,6 +82,13 @@ static inline void fp_raise(int status)
 #endif
 }
 
+/* NumPy's bits as FE_ ones. */
+static inline int fp_from_numpy(int flags)
+{
+    return (flags & NPY_FPE_DIVIDEBYZERO ? FE_DIVBYZERO : 0) | (flags & NPY_FPE_OVERFLOW ? FE_OVERFLOW : 0) |
+           (flags & NPY_FPE_UNDERFLOW ? FE_UNDERFLOW : 0) | (flags & NPY_FPE_INVALID ? FE_INVALID : 0);
+}
+
 /* FE_ bits as NumPy's. */
 static inline int fp_numpy_flags(int status)
 {

@@ -16,6 +16,7 @@ cdef extern from "fpstatus.h":
     void fp_note(int status, int* raised) noexcept nogil
     void fp_raise(int status) noexcept nogil
     int fp_numpy_flags(int status) noexcept nogil
+    int fp_from_numpy(int flags) noexcept nogil
 
 
 cdef inline bint fp_raises(int status, const char* name, bint extended) noexcept:

@@ -210,6 +210,10 @@ cdef bint check_outputs(Iterator* it, Arguments* arguments) noexcept:
         if it.masked and operand.element != operand.loop_element and not (
                 is_integer_element(operand.element) and is_integer_element(operand.loop_element)):
             return refuse(arguments, Reason.MASKED_CAST, k)
+        # NumPy's maximum clears all flags but those of the casts behind it.
+        if it.loop.silent and operand.element != operand.loop_element and not is_integer_element(
+                operand.loop_element):
+            return refuse(arguments, Reason.CAST_LEFT_TO_NUMPY, k)
         operand.overlapped = is_overlapped(it, k)
         it.overlapping |= operand.overlapped
         it.extended |= is_extended_element(operand.element)

@@ -20,7 +20,7 @@ from tensoriter.core.array_api cimport (
 )
 from tensoriter.core.checked cimport is_checking
 from tensoriter.core.dtypes cimport Loop, MAX_OPERANDS
-from tensoriter.core.fpstatus cimport fp_clear, fp_numpy_flags, fp_status
+from tensoriter.core.fpstatus cimport fp_clear, fp_from_numpy, fp_numpy_flags, fp_status
 from tensoriter.core.freelist cimport new_array
 from tensoriter.core.hooks cimport describe, Event, Kind, name_number, noter, now, recorder
 from tensoriter.core.instructions cimport (
@@ -451,10 +451,11 @@ cdef class Program:
         return error != DONE
 
     cdef int go_calling(self, Arena arena, Frame* frame) except -1:
-        """Instructions with Python callables among them. Flags that these raise are seen where NumPy leaves
-        them, and it leaves them where it is asked for nothing."""
+        """Instructions with Python callables among them. Of flags that these raise NumPy tells itself: it does
+        not always leave them."""
         cdef int i = 0, end, error
-        with np.errstate(all="ignore"):
+        cdef list told = []
+        with np.errstate(all="call", call=lambda _kind, flag: told.append(flag)):
             while i < self.instructions_count:
                 if self.code[i].kind == CALL:
                     frame.raised |= fp_status(True)
@@ -462,6 +463,10 @@ cdef class Program:
                         return OUT_OF_BOUNDS
                     if self.code[i].silent:
                         fp_clear(True)
+                    else:
+                        for flag in told:
+                            frame.raised |= fp_from_numpy(flag)
+                    told.clear()
                     i += 1
                     continue
                 end = i

@@ -420,10 +420,17 @@ def lower_call(lowering: Lowering, node: Node) -> Place:
     return emit_call(lowering, node, node, callable_of(node))
 
 
+# What gives real numbers of complex ones, and discards nothing.
+REAL_OF_COMPLEX = ("argmax", "argmin", "argsort", "std", "var", "count_nonzero", "searchsorted")
+
+
 def warns_always(node: Node) -> bool:
     """Whether a run has a warning to give that is no floating-point flag."""
+    if node.kind in ("cast", "reduce", "call") and node.dtype.kind in "fiu":
+        if any(x.dtype.kind == "c" for x in node.inputs) and node.op not in REAL_OF_COMPLEX:
+            return True     # an imaginary part is discarded
     if node.kind == "cast":
-        return node.inputs[0].dtype.kind == "c" and node.dtype.kind not in "cb"
+        return False
     name, options = node.attributes.get("function"), node.attributes.get("keywords") or node.attributes
     if name not in ("mean", "var", "std"):
         return False
