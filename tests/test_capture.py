@@ -709,3 +709,11 @@ def test_a_captured_method_belongs_to_its_instance():
     same(model.step(X), X + 1)
     assert model.step.graph is Model.step.graph
     assert model.step.plan(X) is Model.step.plan(model, X)
+
+
+def test_a_python_complex_before_a_float64_is_refused():
+    with pytest.raises(CaptureError, match="give a Python complex; make it"):
+        capture(lambda x: 2j + x)(np.float64(1.0))
+    check(lambda x: x + 2j, np.float64(1.0))
+    check(lambda x: 2j + x, np.float32(1.0))
+    check(lambda x: 2j + x, np.ones(3))

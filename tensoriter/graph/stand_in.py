@@ -54,6 +54,10 @@ def _reflected(name: str, ufunc: np.ufunc) -> Callable[[StandIn, Any], Any]:
     def method(self: StandIn, other: Any) -> Any:
         if not _takes_part(other):
             return NotImplemented
+        if type(other) is complex and self._node.is_scalar and self._node.dtype.char == "d":
+            # complex.__add__ takes np.float64 for the float that it is.
+            why = "a Python complex and an np.float64 give a Python complex"
+            self._trace.refuse(why, "make it an np.complex128, or write it second")
         return new(self._trace, elementwise.apply_operator(self._trace, name, ufunc, (other, self)))
 
     return method
