@@ -489,3 +489,19 @@ def test_a_plan_says_what_it_does():
     assert "multiply ddd" in text
     assert "bytes of temporaries" in text
     assert text.count("result") == 2
+
+
+def add_outer(x, y):
+    return x[:, None] + y[None, :]
+
+
+@pytest.mark.parametrize("last", [lambda x: x * 2, lambda x: (x * 2).sum()], ids=["result", "temporary"])
+def test_no_memory_names_the_line(last):
+    step = capture(lambda x, y: last(add_outer(x, y)))
+    step(np.ones(3), np.ones(3))
+    large = np.ones(10**6)
+    for _ in range(2):
+        with pytest.raises(MemoryError, match="Unable to allocate 7.28 TiB") as caught:
+            step(large, large)
+        assert "return x[:, None] + y[None, :]" in "".join(getattr(caught.value, "__notes__", [str(caught.value)]))
+    assert step(np.ones(3), np.ones(3)).size in (1, 9)

@@ -366,13 +366,17 @@ cdef class Program:
         cdef Arena arena = self.spare
         cdef int error
         self.spare = None
-        if arena is None:
-            arena = Arena(self)
+        try:
+            arena = arena or Arena(self)
+        except MemoryError:
+            return 1
         try:
             self.enter(arena, inputs, outs)
             error = self.go(arena, raised)
             if error == 0:
                 self.collect(arena, results)
+        except MemoryError:     # NumPy says it of a node, whose place is known
+            error = 1
         finally:
             self.leave(arena)
         return error
