@@ -307,8 +307,12 @@ def test_bits_do_not_depend_on_the_instruction_set():
     assert json.loads(answer.stdout) == digests()
 
 
-@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin", "add", "copysign", "negative", "absolute"])
-@pytest.mark.parametrize("dtype, out", [("d", "e"), ("d", "f"), ("f", "e"), ("g", "d"), ("D", "F"), ("L", "e")])
+@pytest.mark.parametrize(
+    "name", ["maximum", "minimum", "fmax", "fmin", "add", "copysign", "negative", "absolute"]
+)
+@pytest.mark.parametrize(
+    "dtype, out", [("d", "e"), ("d", "f"), ("f", "e"), ("g", "d"), ("D", "F"), ("L", "e")]
+)
 @pytest.mark.parametrize("shape", [(), (3,), (5000,)], ids=str)
 def test_a_cast_of_the_output_warns_as_numpy(name, dtype, out, shape):
     op, ufunc = getattr(tensoriter, name), getattr(np, name)

@@ -160,8 +160,8 @@ cdef void begin_event(Event* event, const Instruction* instruction, const Frame*
 
 
 cdef int execute_recorded(Instruction* instruction, Frame* frame) noexcept nogil:
-    """execute while somebody records: each op is one event, also within a run, where it took what its share of
-    all blocks took together."""
+    """execute while somebody records: each op is one event, also within a run, where it took what its share
+    of all blocks took together."""
     cdef Event event
     cdef long long spent[MOST_RECORDED]
     cdef long long time

@@ -455,8 +455,8 @@ cdef class Program:
         return error != DONE
 
     cdef int go_calling(self, Arena arena, Frame* frame) except -1:
-        """Instructions with Python callables among them. Of flags that these raise NumPy tells itself: it does
-        not always leave them."""
+        """Instructions with Python callables among them. Of flags that these raise NumPy tells itself: it
+        does not always leave them."""
         cdef int i = 0, end, error
         cdef list told = []
         with np.errstate(all="call", call=lambda _kind, flag: told.append(flag)):
