@@ -426,11 +426,9 @@ REAL_OF_COMPLEX = ("argmax", "argmin", "argsort", "std", "var", "count_nonzero",
 
 def warns_always(node: Node) -> bool:
     """Whether a run has a warning to give that is no floating-point flag."""
-    if node.kind in ("cast", "reduce", "call") and node.dtype.kind in "fiu":
-        if any(x.dtype.kind == "c" for x in node.inputs) and node.op not in REAL_OF_COMPLEX:
-            return True     # an imaginary part is discarded
-    if node.kind == "cast":
-        return False
+    of_complex = any(x.dtype.kind == "c" for x in node.inputs) and node.dtype.kind in "fiu"
+    if node.kind == "cast" or (of_complex and node.kind in ("reduce", "call")):
+        return of_complex and node.op not in REAL_OF_COMPLEX  # an imaginary part is discarded
     name, options = node.attributes.get("function"), node.attributes.get("keywords") or node.attributes
     if name not in ("mean", "var", "std"):
         return False
