@@ -410,3 +410,38 @@ class TestExplain:
         explanation = tensoriter.explain(*operands, op=getattr(tensoriter, op))
         assert (explanation.path, explanation.loop) == (path, loop)
         assert (explanation.reason == "") == (path == "contiguous")
+
+
+NUMBERS = "?bBhHiIlLqQefdgFDG"
+BINARY = sorted(
+    name for name, ufunc in vars(np).items()
+    if isinstance(ufunc, np.ufunc) and ufunc.nin == 2 and ufunc.signature is None
+)  # fmt: skip
+
+
+def tried(function, *operands):
+    """The results, or the type of the exception."""
+    try:
+        answer = function(*operands)
+    except Exception as error:
+        return type(error)
+    return answer if isinstance(answer, tuple) else (answer,)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_every_pair_of_dtypes(name):
+    """Whatever NumPy promotes a pair to, and casts it to: logical ops of mixed dtypes read bools."""
+    op, ufunc = getattr(tensoriter, name), getattr(np, name)
+    whole = np.arange(12).reshape(3, 4)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for first, second in itertools.product(NUMBERS, repeat=2):
+            x, y = (whole * 128 % 300 + 1).astype(first), (whole % 3 + 1).astype(second)
+            for operands in ((x, y), (x[::-1], y), (x[..., ::2], y[..., ::2]), (x[0], y)):
+                answer, expected = tried(op, *operands), tried(ufunc, *operands)
+                if isinstance(expected, type):
+                    assert answer is expected, (first, second)
+                    continue
+                for mine, numpys in zip(answer, expected, strict=True):
+                    assert mine.dtype == numpys.dtype, (first, second)
+                    assert np.array_equal(mine, numpys, equal_nan=mine.dtype.kind in "fc"), (first, second)

@@ -12,6 +12,7 @@ from tensoriter.core.dtypes cimport (
     element_of, element_size, is_extended_element, is_integer_element, LEFT_TO_NUMPY, LoopTableState,
 )
 from tensoriter.core.iterator cimport Iterator, Operand
+from tensoriter.core.loops.table cimport own_cast
 
 
 cdef inline bint pair_set_up(Iterator* it, LoopTableState* table, PyArrayObject* x1, PyArrayObject* x2,
@@ -36,6 +37,8 @@ cdef inline bint pair_set_up(Iterator* it, LoopTableState* table, PyArrayObject*
     if it.operands[0].buffered or it.operands[1].buffered:
         if it.loop.borrowed:
             return False    # whose flags would be set only another run could tell, which may be seen
+        if not (is_castable(&it.operands[0]) and is_castable(&it.operands[1])):
+            return False
         it.floating |= it.loop.silent
     output = element_of(it.loop.types[2])
     it.operands[2].element = it.operands[2].loop_element = output
@@ -77,6 +80,12 @@ cdef inline void set_pair_input(Iterator* it, Operand* operand, PyArrayObject* a
     operand.shape = PyArray_DIMS(array)
     operand.own_strides = PyArray_STRIDES(array)
     it.extended |= operand.buffered and is_extended_element(operand.element)
+
+
+cdef inline bint is_castable(Operand* operand) noexcept nogil:
+    """Whether we have the cast to what the loop reads: logical ops of mixed dtypes read bools."""
+    return (operand.element == operand.loop_element
+            or own_cast(operand.element, operand.loop_element) is not NULL)
 
 
 cdef inline bint broadcast_pair(Iterator* it) noexcept nogil:
