@@ -329,3 +329,23 @@ def test_a_cast_of_the_output_warns_as_numpy(name, dtype, out, shape):
                 continue
         answers.append((target.tobytes(), [str(warning.message) for warning in caught]))
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("name", ["isnan", "isinf", "isfinite", "signbit", "logical_not"])
+@pytest.mark.parametrize("dtype", "efdgFD")
+@pytest.mark.parametrize("shape", [(70,), (2, 9, 16, 2)], ids=str)
+def test_kinds_are_written_into_outputs_with_gaps(name, dtype, shape):
+    """Where NumPy 2.4 leaves elements out, what is right is what it gives without gaps."""
+    ufunc = getattr(np, name)
+    if f"{dtype}->?" not in ufunc.types:
+        return
+    x = np.resize(np.array([1, -1, np.nan, np.inf, -np.inf, 0, -0.0, 3]), shape).astype(dtype)
+    expected = ufunc(x)
+    for gap in (2, 3):
+        room = np.ones((*shape, gap), bool)
+        getattr(tensoriter, name)(x, out=room[..., 0])
+        assert np.array_equal(room[..., 0], expected)
+        assert room[..., 1:].all()
+    # The walk may find gaps in an output that has none.
+    wide = np.broadcast_to(x[..., None], (*shape, 2))
+    assert np.array_equal(getattr(tensoriter, name)(wide), ufunc(np.ascontiguousarray(wide)))

@@ -8,8 +8,9 @@ from tensoriter.core.array_api cimport (
     PyArrayObject,
 )
 from tensoriter.core.dtypes cimport (
-    element_of, Loop, LoopTable, LoopTableState, MAX_OPERANDS, TYPE_NUMBERS,
+    element_of, is_integer_element, Loop, LoopTable, LoopTableState, MAX_OPERANDS, TYPE_NUMBERS,
 )
+from tensoriter.core.loops.table cimport BOOL
 
 cdef enum:
     # Elements from which on other Python threads may run meanwhile: giving the interpreter away and
@@ -117,6 +118,11 @@ cdef inline void set_up_line(Iterator* it, LoopTableState* table, Loop* loop, ch
         it.operands[k].steps[0] = steps[k]
         it.operands[k].element = it.operands[k].loop_element = element_of(loop.types[k])
         it.operands[k].buffered = it.operands[k].swapped = False
+
+
+cdef inline bint is_truth_of_inexact(Operand* operand) noexcept nogil:
+    """A cast to bool, as logical ops of mixed dtypes have it: NumPy's flags for NaN are not ours."""
+    return operand.loop_element == BOOL and not is_integer_element(operand.element)
 
 
 cdef inline void set_array(Operand* operand, PyArrayObject* array) noexcept:

@@ -167,7 +167,7 @@ cdef bint fit_input(Iterator* it, int k, Arguments* arguments) except? False:
         # NumPy makes a double of it first (or a complex of doubles).
         (<double*>operand.data)[0] = <double>(<long long*>operand.data)[0]
         operand.element = FLOAT64
-    if own_cast(operand.element, operand.loop_element) is NULL:
+    if own_cast(operand.element, operand.loop_element) is NULL or is_truth_of_inexact(operand):
         return refuse(arguments, Reason.CAST_LEFT_TO_NUMPY, k)
     return True
 
@@ -215,6 +215,9 @@ cdef bint check_outputs(Iterator* it, Arguments* arguments) noexcept:
                 operand.loop_element):
             return refuse(arguments, Reason.CAST_LEFT_TO_NUMPY, k)
         operand.overlapped = is_overlapped(it, k)
+        # NumPy casts what the mask hides forth and back.
+        if it.masked and operand.element != operand.loop_element and operand.overlapped:
+            return refuse(arguments, Reason.MASKED_CAST, k)
         it.overlapping |= operand.overlapped
         it.extended |= is_extended_element(operand.element)
         it.floating |= operand.buffered and not is_integer_element(operand.element)

@@ -11,7 +11,7 @@ from tensoriter.core.array_api cimport (
 from tensoriter.core.dtypes cimport (
     element_of, element_size, is_extended_element, is_integer_element, LEFT_TO_NUMPY, LoopTableState,
 )
-from tensoriter.core.iterator cimport Iterator, Operand
+from tensoriter.core.iterator cimport is_truth_of_inexact, Iterator, Operand
 from tensoriter.core.loops.table cimport own_cast
 
 
@@ -83,9 +83,10 @@ cdef inline void set_pair_input(Iterator* it, Operand* operand, PyArrayObject* a
 
 
 cdef inline bint is_castable(Operand* operand) noexcept nogil:
-    """Whether we have the cast to what the loop reads: logical ops of mixed dtypes read bools."""
+    """Whether we have the cast to what the loop reads."""
     return (operand.element == operand.loop_element
-            or own_cast(operand.element, operand.loop_element) is not NULL)
+            or (not is_truth_of_inexact(operand)
+                and own_cast(operand.element, operand.loop_element) is not NULL))
 
 
 cdef inline bint broadcast_pair(Iterator* it) noexcept nogil:

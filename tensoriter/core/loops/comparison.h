@@ -6,13 +6,8 @@
    Left to NumPy's loops: long double, which spends its time in the x87 unit, and the order of complex
    numbers, where flags stay that tell in which order NumPy compares the parts. */
 
-/* Into an output with gaps NumPy's loops (2.4) of isnan, isinf, isfinite and signbit write a part of the
-   elements only. Whatever NumPy of that day does, it does here, too: data is its loop. */
-#define LEAVE_GAPS_TO_NUMPY(OUT_STEP)                                                              \
-    if ((OUT_STEP) != 1 && data != NULL) {                                                         \
-        run_numpys(args, dimensions, steps, data);                                                 \
-        return;                                                                                    \
-    }
+/* NumPy's own loops (2.4) of isnan, isinf, isfinite and signbit write only a part of the elements of an output
+   with gaps (numpy.isnan(x, out=out[::2])). These write all. */
 
 #ifdef ISA_HAS_AVX2
 /* Masks of 32 elements become 32 bools. Packing works on halves of a vector: a permutation restores the
@@ -87,7 +82,7 @@ ISA_TARGET static inline __m256i bools_of_8_masks(const __m256i *m)
         const char *x = args[0];                                                                   \
         char *out = args[1];                                                                       \
         npy_intp i = 0;                                                                            \
-        LEAVE_GAPS_TO_NUMPY(out_step)                                                              \
+        (void)data;                                                                                \
         if (out_step == 1 && step == sizeof(IN)) {                                                 \
             const NAME##_vector *vectors = (const void *)x;                                        \
             for (; i + 32 <= n; i += 32, vectors += MASKS) {                                       \
@@ -106,7 +101,7 @@ ISA_TARGET static inline __m256i bools_of_8_masks(const __m256i *m)
     }
 #else
 #define WIDE_KIND(NAME, IN, MASKS, EXPRESSION)                                                     \
-    UNARY_LOOP_WITH(NAME, IN, npy_bool, LEAVE_GAPS_TO_NUMPY(out_step), EXPRESSION, (void)0)
+    UNARY_LOOP(NAME, IN, npy_bool, EXPRESSION, (void)0)
 #define WIDE_COMPARE(NAME, IN, MASKS, OPERATOR, FINISH)                                            \
     PLAIN_BINARY_LOOP(NAME, IN, npy_bool, (void)data, a OPERATOR b, FINISH)
 #endif
