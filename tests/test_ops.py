@@ -59,6 +59,12 @@ class TestNames:
             tensoriter.exp(1.0, alpha=3)
 
 
+def is_left_unwritten(ufunc, code, out):
+    """Whether NumPy 2.4 leaves elements of a bool output with gaps unwritten (see core/loops/comparison.h)."""
+    kinds = (np.isnan, np.isinf, np.isfinite, np.signbit)
+    return ufunc in kinds and code in "fdl" and out.dtype == bool and out.strides != (1,)
+
+
 class TestEveryDtype:
     """Plain arrays of each numeric dtype: what the short ways are for, and their loops' own types."""
 
@@ -102,6 +108,9 @@ class TestEveryDtype:
             dtype = outcome.value.dtype
             for out in (np.zeros(70, dtype), np.zeros(70, "D"), laid_out(np.zeros(70, dtype), steps=[-2]),
                         np.zeros(70, swapped(dtype)), *arrays, arrays[0][::-1]):
+                if is_left_unwritten(ufunc, code, out):
+                    assert np.array_equal(op(*arrays, out=out), ufunc(*arrays))
+                    continue
                 for _ in range(2):
                     compare(op, ufunc, *arrays, out=out)
             # An output in the same bytes but of another dtype: exactly there, and shifted.
