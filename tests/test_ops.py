@@ -60,7 +60,7 @@ class TestNames:
 
 
 def is_left_unwritten(ufunc, code, out):
-    """Whether NumPy 2.4 leaves elements of a bool output with gaps unwritten (see core/loops/comparison.h)."""
+    """Whether NumPy 2.4 leaves elements of a bool output with gaps unwritten: see comparison.h."""
     kinds = (np.isnan, np.isinf, np.isfinite, np.signbit)
     return ufunc in kinds and code in "fdl" and out.dtype == bool and out.strides != (1,)
 
