@@ -506,3 +506,13 @@ def test_no_memory_names_the_line(last):
         notes = getattr(caught.value, "__notes__", [str(caught.value)])  # before 3.11 in the text
         assert "return x[:, None] + y[None, :]" in "".join(notes)
     assert step(np.ones(3), np.ones(3)).size in (1, 9)
+
+
+@pytest.mark.parametrize("last", [lambda x: x, lambda x: x.sum()], ids=["loops", "with a call"])
+def test_a_loop_that_raises(last):
+    step = capture(lambda x: (last(x), x**-1))
+    x = np.arange(1, 4)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="Integers to negative integer powers are not allowed"):
+            step(x)
+    assert step(x * 1.0)[1].tobytes() == ((x * 1.0) ** -1).tobytes()

@@ -134,6 +134,14 @@ cdef class Arena:
 
 # ---------------------------------------------------------------- the program
 
+cdef inline bint has_raised() noexcept:
+    """Whether a loop (integer power, SciPy's) has set an exception, which is for the run node by node."""
+    if PyErr_Occurred() is NULL:
+        return False
+    PyErr_Clear()
+    return True
+
+
 cdef inline void begin_recording(Frame* frame) noexcept:
     """Decides for the whole run whether its instructions are recorded."""
     cdef Event event
@@ -361,8 +369,7 @@ cdef class Program:
     cdef int run(self, PyObject* const* inputs, PyObject* const* outs, PyObject** results,
                  int* raised) except -1:
         """Computes new references to the results, and which floating-point flags were raised; 1, without
-        results, where that fails in a way that a run node by node can tell more about. `outs` (or NULL) has
-        an array or NULL for each result."""
+        results, where a run node by node can tell more. `outs` (or NULL) has an array or NULL for each."""
         cdef Arena arena = self.spare
         cdef int error
         self.spare = None
@@ -448,8 +455,7 @@ cdef class Program:
             frame.raised |= fp_status(self.extended)
             if frame.raised:
                 fp_clear(self.extended)
-        if PyErr_Occurred() is not NULL:    # a loop of SciPy's may set one
-            PyErr_Clear()
+        if has_raised():
             error = OUT_OF_BOUNDS
         raised[0] = frame.raised
         return error != DONE
@@ -478,8 +484,8 @@ cdef class Program:
                     end += 1
                 with nogil:
                     error = execute_all(self.code, i, end, frame)
-                if error != DONE:
-                    return error
+                if error != DONE or has_raised():
+                    return OUT_OF_BOUNDS
                 i = end
         return DONE
 
