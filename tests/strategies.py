@@ -10,9 +10,11 @@ that an example costs a handful of choices whatever its size.
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, field
 
 import numpy as np
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from layouts import counting, filled, laid_out, swapped
 from oracle import describe
@@ -249,3 +251,18 @@ def a_where(draw, shape):
         return an_array(draw, a_part(draw, shape))
     mask = an_array(draw, a_part(draw, shape), "?")
     return mask.tolist() if kind == 2 else mask
+
+
+EXAMPLES = os.environ.get("TENSORITER_EXAMPLES")
+
+
+def profile(examples):
+    """Settings: the same examples in every run, or TENSORITER_EXAMPLES of them, new ones each time."""
+    return settings(
+        max_examples=int(EXAMPLES or examples),
+        derandomize=not EXAMPLES,
+        database=None,
+        deadline=None,
+        print_blob=True,
+        suppress_health_check=list(HealthCheck),
+    )

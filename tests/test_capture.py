@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 import scipy.special
 from graph_strategies import functions, some_arrays
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import facts
+from strategies import profile
 
 import tensoriter
 from tensoriter import CaptureError, capture
@@ -82,7 +83,7 @@ def observe(function, args, errors):
     return result, [(w.category, str(w.message)) for w in caught], told
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@profile(300)
 @given(st.data())
 def test_random_functions_answer_alike(data):
     errors = data.draw(st.sampled_from(["ignore", "ignore", "warn", "raise", "call"]))
@@ -97,7 +98,7 @@ def test_random_functions_answer_alike(data):
     assert actual == [observe(function, args, errors)[:count]] * 2
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@profile(100)
 @given(st.data())
 def test_other_arrays_of_the_same_kind_and_other_shapes(data):
     """One trace serves all values, and a new plan all shapes."""

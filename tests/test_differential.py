@@ -4,33 +4,19 @@ The examples are the same in every run. TENSORITER_EXAMPLES=100000 asks for more
 new ones each time; a failure then prints the call, and hypothesis how to repeat it.
 """
 
-import os
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from oracle import as_exact_as, compare
-from strategies import calls
+from strategies import calls, profile
 
 import tensoriter
-
-EXAMPLES = os.environ.get("TENSORITER_EXAMPLES")
 
 # Every element-wise ufunc of NumPy, by the one name that it gives itself, and its only one of three inputs.
 UFUNCS = {ufunc.__name__: ufunc for ufunc in vars(np).values()
           if isinstance(ufunc, np.ufunc) and ufunc.signature is None}
 UFUNCS["clip"] = np._core.umath.clip
-
-
-def profile(examples):
-    return settings(
-        max_examples=int(EXAMPLES or examples),
-        derandomize=not EXAMPLES,
-        database=None,
-        deadline=None,
-        print_blob=True,
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 PROFILE = profile(3000)

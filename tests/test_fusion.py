@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from graph_strategies import functions, some_arrays
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import profile
 from test_lower import planned
 from test_plan import alike
 
@@ -28,7 +29,7 @@ def fused(function, *args):
 
 
 @pytest.mark.parametrize("chosen", [[fuse], [reuse_buffers], [fuse, reuse_buffers]], ids=str)
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@profile(100)
 @given(st.data())
 def test_passes_change_no_bit(chosen, data):
     function, args = data.draw(functions(most=10)), some_arrays(data.draw)

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from graph_strategies import functions, some_arrays
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import profile
 from test_capture import known
 
 from tensoriter import CaptureError, capture
@@ -57,7 +58,7 @@ def test_layers_lie_below_their_inputs():
     assert all(depth[x] < depth[node] for node in graph for x in node.inputs)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@profile(150)
 @given(st.data())
 def test_dtypes_shapes_and_kinds_are_those_of_the_values(data):
     function, args = data.draw(functions()), some_arrays(data.draw)

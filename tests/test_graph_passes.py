@@ -5,8 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from graph_strategies import functions, some_arrays
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import profile
 from test_capture import known
 
 from tensoriter import capture
@@ -37,7 +38,7 @@ def computed(graph, arrays):
     [[drop_dead], [merge_common], [fold_constants], passes.default, passes.default[::-1] * 2],
     ids=lambda chosen: "+".join(each.__name__ for each in chosen),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@profile(60)
 @given(st.data())
 def test_results_are_the_same(chosen, data):
     function, args = data.draw(functions()), some_arrays(data.draw)

@@ -9,8 +9,9 @@ import warnings
 import numpy as np
 import pytest
 from graph_strategies import functions, some_arrays
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import profile
 from test_capture import known
 
 import tensoriter
@@ -45,7 +46,7 @@ def test_independent_ops_are_a_group_with_numpys_bits():
     assert "group" in kinds(step, X)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@profile(150)
 @given(st.data())
 def test_serial_equals_parallel(data):
     function, args = data.draw(functions(all_results=True)), some_arrays(data.draw)

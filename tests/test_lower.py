@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from graph_strategies import functions, some_arrays
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from layouts import NUMERIC, WIDEST, filled, laid_out, swapped
 from oracle import bits
+from strategies import profile
 from test_plan import alike
 
 import tensoriter
@@ -35,7 +36,7 @@ def planned(function, args, chosen=passes.default):
 
 
 @pytest.mark.parametrize("chosen", [[], passes.default], ids=["as traced", "passes"])
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@profile(120)
 @given(st.data())
 def test_random_graphs(chosen, data):
     function, args = data.draw(functions()), some_arrays(data.draw)
