@@ -17,7 +17,7 @@ from tensoriter.core.threads import region_nanoseconds
 from tensoriter.graph.graph import Node
 
 FEW, MANY = 256, 4096  # elements between which an element's time is measured
-ROUNDS = 7
+ROUNDS = 25  # of which the fastest counts: other work on the CPUs only makes them slower
 TABLE_BYTES = 1 << 22  # of a table whose rows are taken: most of them are not in the first cache
 # ns. Less is measured where the threads have not had the time to fall asleep; more only while other work
 # keeps the CPUs busy.
