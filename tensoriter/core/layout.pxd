@@ -12,3 +12,18 @@ cdef bint is_plain_order(int ndim, npy_intp* shape, npy_intp* strides, npy_intp 
 cdef void extent(Operand* operand, npy_intp* low, npy_intp* high) noexcept nogil
 cdef bint overlaps_itself(Operand* operand) noexcept nogil
 cdef bint must_copy(Iterator* it, Operand* source, Operand* target) noexcept nogil
+
+
+cdef inline void extent_of(int ndim, const npy_intp* shape, const npy_intp* strides, npy_intp item_size,
+                           npy_intp* low, npy_intp* high) noexcept nogil:
+    """The bytes that elements laid out so touch, as offsets from the first one: low <= x < high."""
+    cdef int axis
+    cdef npy_intp span
+    low[0] = 0
+    high[0] = item_size
+    for axis in range(ndim):
+        span = (shape[axis] - 1) * strides[axis]
+        if span < 0:
+            low[0] += span
+        else:
+            high[0] += span

@@ -225,15 +225,7 @@ cdef bint is_plain_order(int ndim, npy_intp* shape, npy_intp* strides, npy_intp 
 
 cdef void extent(Operand* operand, npy_intp* low, npy_intp* high) noexcept nogil:
     """The bytes that the operand touches, as offsets from its data: low <= x < high."""
-    cdef int axis
-    low[0] = 0
-    high[0] = element_size[operand.element]
-    for axis in range(operand.ndim):
-        span = (operand.shape[axis] - 1) * operand.own_strides[axis]
-        if span < 0:
-            low[0] += span
-        else:
-            high[0] += span
+    extent_of(operand.ndim, operand.shape, operand.own_strides, element_size[operand.element], low, high)
 
 
 cdef bint overlaps_itself(Operand* operand) noexcept nogil:

@@ -28,7 +28,7 @@ from tensoriter.core.instructions cimport (
     loop_of, mark_buffered, OUT_OF_BOUNDS, Place, Rows, TAKE, TASK,
 )
 from tensoriter.core.iterator cimport Iterator, Operand, RELEASE_FROM, set_array
-from tensoriter.core.layout cimport coalesce, is_plain_order, order_dimensions
+from tensoriter.core.layout cimport coalesce, extent_of, is_plain_order, order_dimensions
 from tensoriter.core.paths cimport forcing, is_forced
 from tensoriter.core.prepare cimport set_single_steps
 from tensoriter.core.short_ways cimport new_scalar
@@ -85,24 +85,12 @@ cdef PyObject* new_like(PyArrayObject* like) noexcept:
 cdef bint are_apart(PyArrayObject* a, PyArrayObject* b) noexcept:
     """Whether no byte lies between the first and the last of both."""
     cdef npy_intp a_low, a_high, b_low, b_high
-    reach(a, &a_low, &a_high)
-    reach(b, &b_low, &b_high)
+    extent_of(PyArray_NDIM(a), PyArray_DIMS(a), PyArray_STRIDES(a), PyDataType_ELSIZE(PyArray_DESCR(a)),
+              &a_low, &a_high)
+    extent_of(PyArray_NDIM(b), PyArray_DIMS(b), PyArray_STRIDES(b), PyDataType_ELSIZE(PyArray_DESCR(b)),
+              &b_low, &b_high)
     cdef npy_intp apart = PyArray_BYTES(b) - PyArray_BYTES(a)
     return apart + b_low >= a_high or apart + b_high <= a_low
-
-
-cdef void reach(PyArrayObject* array, npy_intp* low, npy_intp* high) noexcept:
-    """The bytes that an array touches, from its first element on."""
-    cdef int k
-    cdef npy_intp span
-    low[0] = 0
-    high[0] = PyDataType_ELSIZE(PyArray_DESCR(array))
-    for k in range(PyArray_NDIM(array)):
-        span = (PyArray_DIMS(array)[k] - 1) * PyArray_STRIDES(array)[k]
-        if span < 0:
-            low[0] += span
-        else:
-            high[0] += span
 
 
 # ---------------------------------------------------------------- what one run has to itself
