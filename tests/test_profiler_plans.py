@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from test_profiler import clear, domain
+from profiling import domain, fresh  # noqa: F401
 
 import tensoriter
 from tensoriter import capture, profiler
@@ -13,14 +13,6 @@ from tensoriter.graph.passes.parallel import ParallelOps
 
 SMALL, LARGE = np.linspace(0.1, 1.0, 100), np.linspace(0.1, 1.0, 50_000)
 RUNS = 7
-
-
-@pytest.fixture(autouse=True)
-def fresh():
-    """The profiler off and empty, before and after."""
-    clear()
-    yield
-    clear()
 
 
 def chain(x):

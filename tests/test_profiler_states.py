@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+from profiling import counts, domain, fresh, statistics, trace_events  # noqa: F401
 
 import tensoriter
 from tensoriter import add, multiply, profiler
@@ -19,40 +20,6 @@ X = np.arange(100, dtype="f4")
 GRID = np.arange(100.0).reshape(10, 10)
 BYTES = np.full(10, 200, "u1")
 LARGE = np.ones(100_000)
-
-
-@pytest.fixture(autouse=True)
-def fresh():
-    """The profiler off and empty, before and after."""
-    clear()
-    yield
-    clear()
-
-
-def clear():
-    profiler.stop()
-    profiler.set_config(aggregate_stats=True, profile_operators=True, profile_api=True, profile_memory=True,
-                        shapes=False, continuous_dump=False)  # fmt: skip
-    profiler.dumps(reset=True)
-    recording.forget_trace()
-
-
-def statistics():
-    return json.loads(profiler.dumps(format="json"))
-
-
-def domain(name="operator"):
-    return statistics()["domains"][name]
-
-
-def counts(name="operator"):
-    return {key: entry["count"] for key, entry in domain(name).items()}
-
-
-def trace_events(tmp_path, phase="X"):
-    profiler.set_config(filename=tmp_path / "trace.json")
-    events = json.loads((tmp_path / profiler.dump()).read_text())["traceEvents"]
-    return [event for event in events if event["ph"] == phase]
 
 
 # ---------------------------------------------------------------- statistics

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from profiling import fresh  # noqa: F401
 
 from tensoriter import add, multiply, profiler
 from tensoriter.profiler import recording
@@ -22,21 +23,6 @@ TERRIBLE_NAMES = [
     'with "quotes"', "back\\slash", "new\nline", "\x00\x1f", "ünïcode ✓ 𝄞", "\ud800 alone", "</script>",
     "{pid}", "a" * 10_000, '"},{"ph":"X"', "%s %d", "'",
 ]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def fresh():
-    clear()
-    yield
-    clear()
-
-
-def clear():
-    profiler.stop()
-    profiler.set_config(aggregate_stats=True, profile_operators=True, profile_api=True, profile_memory=True,
-                        shapes=False, continuous_dump=False, dump_period=1.0)  # fmt: skip
-    profiler.dumps(reset=True)
-    recording.forget_trace()
 
 
 # ---------------------------------------------------------------- the schema
